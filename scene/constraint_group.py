@@ -9,7 +9,8 @@ from typing import Any
 import numpy as np
 
 from recursive_dyn.errors import ModelError
-from recursive_dyn.graph.expression import Graph, Scalar, array, cos, less, select, sin, substitute
+from recursive_dyn.graph.expression import Graph, Scalar, array, cos, less, select, sin
+from recursive_dyn.graph.traversal import substitute
 from recursive_dyn.joint import charted_program
 from recursive_dyn.joint import joint_program as core
 from recursive_dyn.joint.charted_program import chart_name, in_force

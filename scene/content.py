@@ -12,7 +12,7 @@ import numpy as np
 from recursive_dyn.contact.material import Material
 from recursive_dyn.dynamics.notebook import counted, short
 from recursive_dyn.errors import ModelError
-from recursive_dyn.graph.expression import evaluate
+from recursive_dyn.graph.traversal import evaluate
 from recursive_dyn.joint.coordinate import Coordinate
 from recursive_dyn.model.force_element import ElementSpec
 from scene.body import Body, Node, World

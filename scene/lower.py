@@ -11,8 +11,9 @@ import numpy as np
 
 from recursive_dyn.dynamics.constraint_check import independent
 from recursive_dyn.errors import ModelError
-from recursive_dyn.graph.expression import Expression, Graph, array, evaluate
+from recursive_dyn.graph.expression import Expression, Graph, array
 from recursive_dyn.graph.recent import Recent
+from recursive_dyn.graph.traversal import evaluate
 from recursive_dyn.joint.coordinate import CLOCK, Coordinate
 from recursive_dyn.maximal.freed.freeing import free_model
 from recursive_dyn.model.assemble import build_model, known_part

@@ -10,8 +10,9 @@ from typing import Any, Protocol
 import numpy as np
 
 from recursive_dyn.errors import ModelError
-from recursive_dyn.graph.expression import Graph, evaluate
+from recursive_dyn.graph.expression import Graph
 from recursive_dyn.graph.recent import Recent
+from recursive_dyn.graph.traversal import evaluate
 from scene.number_checks import Array, FloatArray, Scalar, entries, is_symbolic, positive
 from scene.scalars import carried, lowered, names_of
 

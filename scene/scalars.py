@@ -12,7 +12,8 @@ from typing import Any
 import numpy as np
 
 from recursive_dyn.errors import ModelError
-from recursive_dyn.graph.expression import Expression, Graph, Scalar, array, reachable, substitute
+from recursive_dyn.graph.expression import Expression, Graph, Scalar, array
+from recursive_dyn.graph.traversal import reachable, substitute
 from scene.number_checks import is_real
 
 

@@ -11,21 +11,10 @@ from hypothesis import strategies as st
 import recursive_dyn as rd
 from recursive_dyn.graph.definitions import FUNCTIONS, evaluate_number
 from recursive_dyn.graph.differentiate import directional_derivative
-from recursive_dyn.graph.expression import (
-    Expression,
-    Graph,
-    array,
-    combine,
-    evaluate,
-    floor,
-    reachable,
-    reciprocal,
-    sqrt,
-    substitute,
-    table,
-)
+from recursive_dyn.graph.expression import Expression, Graph, array, combine, floor, reciprocal, sqrt, table
 from recursive_dyn.graph.program import ARGUMENTS
 from recursive_dyn.graph.symbolic import from_sympy
+from recursive_dyn.graph.traversal import evaluate, reachable, substitute
 
 ROUNDING = 2.0**-53
 INPUTS = ("x", "y", "z")

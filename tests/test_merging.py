@@ -8,15 +8,10 @@ from test_expression import INPUTS
 from test_reading_sympy import coordinates, read, sympy_trees
 
 from recursive_dyn.graph.differentiate import directional_derivative
-from recursive_dyn.graph.expression import (
-    Graph,
-    combine,
-    evaluate,
-    floor,
-    table,
-)
+from recursive_dyn.graph.expression import Graph, combine, floor, table
 from recursive_dyn.graph.simplify import merge_identical
 from recursive_dyn.graph.symbolic import from_sympy
+from recursive_dyn.graph.traversal import evaluate
 
 
 @given(sympy_trees, coordinates, coordinates, coordinates)

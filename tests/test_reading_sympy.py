@@ -11,11 +11,9 @@ from test_expression import INPUTS, _x, _y, _z
 
 import recursive_dyn as rd
 from recursive_dyn.graph.differentiate import directional_derivative
-from recursive_dyn.graph.expression import (
-    Graph,
-    evaluate,
-)
+from recursive_dyn.graph.expression import Graph
 from recursive_dyn.graph.symbolic import from_sympy
+from recursive_dyn.graph.traversal import evaluate
 
 sympy_trees = st.recursive(
     st.sampled_from((_x, _y, _z, sp.Rational(1, 3), sp.pi, sp.Integer(2), sp.Float(0.7))),

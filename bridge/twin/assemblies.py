@@ -15,7 +15,7 @@ from bridge.meshes.files import MeshFiles
 from bridge.twin.twin import FASTEST
 from recursive_dyn.dynamics.dynamics import Dynamics
 from recursive_dyn.errors import ModelError
-from recursive_dyn.graph.expression import evaluate
+from recursive_dyn.graph.traversal import evaluate
 from recursive_dyn.model.model import WORLD, Link
 from recursive_dyn.spatial.algebra import inverse_pose
 from recursive_dyn.spatial.rotations import matrix_to_quaternion, quaternion_to_matrix

@@ -6,7 +6,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from recursive_dyn.errors import ModelError
-from recursive_dyn.graph.expression import Expression, Scalar, reachable, select
+from recursive_dyn.graph.expression import Expression, Scalar, select
+from recursive_dyn.graph.traversal import reachable
 
 
 @dataclass(frozen=True, eq=False)

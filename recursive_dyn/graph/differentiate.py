@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 
 from recursive_dyn.errors import ModelError
-from recursive_dyn.graph.expression import Expression, Scalar, combine, cos, reachable, reciprocal, select, sin, sqrt
+from recursive_dyn.graph.expression import Expression, Scalar, combine, cos, reciprocal, select, sin, sqrt
+from recursive_dyn.graph.traversal import reachable
 
 
 def directional_derivative(outputs: Sequence[Scalar], direction: Mapping[Expression, Scalar]) -> list[Scalar]:

@@ -7,13 +7,13 @@ Recursions are written once over scalars: given floats they compute, given expre
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from operator import add, mul, neg, sub
 from typing import Any
 
 import numpy as np
 
-from recursive_dyn.graph.definitions import EVEN, FUNCTIONS, ODD, elementwise, evaluate_number, table_values
+from recursive_dyn.graph.definitions import EVEN, ODD, elementwise, evaluate_number, table_values
 
 Scalar = Any  # float | Expression: object arrays of either go through the same NumPy code
 
@@ -256,27 +256,6 @@ def is_constant(value: Scalar) -> bool:
     return type(value) is not Expression
 
 
-def reachable(outputs: Iterable[Scalar]) -> list[Expression]:
-    """Every node that the outputs depend on, in creation order (arguments before their users)."""
-    stack = [o for o in outputs if type(o) is Expression]
-    found: dict[int, Expression] = {o.index: o for o in stack}
-    while stack:
-        for a in stack.pop().args:
-            if type(a) is Expression and a.index not in found:
-                found[a.index] = a
-                stack.append(a)
-    return [found[i] for i in sorted(found)]
-
-
-def substitute(outputs: Sequence[Scalar], inputs: Mapping[Any, Scalar]) -> list[Scalar]:
-    """The outputs with every input replaced, by name, with a scalar (of another graph, or a number)."""
-    value: dict[int, Scalar] = {}
-    for node in reachable(outputs):
-        args = [value[a.index] if type(a) is Expression else a for a in node.args]
-        value[node.index] = inputs[args[0]] if node.op == "input" else combine(node.op, args)
-    return [value[o.index] if type(o) is Expression else o for o in outputs]
-
-
 _ARITHMETIC: dict[str, Any] = {"add": add, "sub": sub, "mul": mul, "neg": neg, "reciprocal": reciprocal}
 
 
@@ -288,13 +267,3 @@ def combine(op: str, args: Sequence[Scalar]) -> Scalar:
         if type(a) is Expression:
             return a.graph.apply(op, *args)
     return evaluate_number(op, *args)
-
-
-def evaluate(outputs: Sequence[Scalar], inputs: Mapping[Any, Any]) -> list[Any]:
-    """Numerical values of the outputs, node by node; inputs may be floats or equally shaped NumPy arrays."""
-    value: dict[int, Any] = {}
-    with np.errstate(all="ignore"):
-        for node in reachable(outputs):
-            args = [value[a.index] if type(a) is Expression else a for a in node.args]
-            value[node.index] = inputs[args[0]] if node.op == "input" else FUNCTIONS[node.op](*args)
-    return [value[o.index] if type(o) is Expression else o for o in outputs]

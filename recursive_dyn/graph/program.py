@@ -19,8 +19,9 @@ import numpy as np
 from recursive_dyn.errors import ModelError
 from recursive_dyn.graph.columns import FIRST, INPUT, NONE, OPCODES, Columns, columns_of
 from recursive_dyn.graph.definitions import FUNCTIONS
-from recursive_dyn.graph.expression import Expression, Graph, Scalar, reachable
+from recursive_dyn.graph.expression import Expression, Graph, Scalar
 from recursive_dyn.graph.listing import listing
+from recursive_dyn.graph.traversal import by_graph, reachable
 
 _BINARY = frozenset(("add", "sub", "mul", "atan2", "pow", "min", "max", "less", "table"))
 ARGUMENTS = {op: 3 if op == "select" else 2 if op in _BINARY else 1 for op in FUNCTIONS}
@@ -237,6 +238,11 @@ def _values(
 def content_hash(label: str, scalars: Iterable[Scalar]) -> str:
     """Hash of a label and of the exact content of scalars (numbers and expression graphs), for cache keys."""
     outputs = list(scalars)
+    groups = by_graph(outputs)
+    if len(groups) > 1:  # places of nodes say nothing from one graph to the other
+        own = [f"{places} {content_hash('', [outputs[k] for k in places])}" for places in groups]
+        plain = [float(x).hex() for x in outputs if type(x) is not Expression]
+        return hashlib.sha256("\n".join([label, str(len(outputs)), *own, str(plain)]).encode()).hexdigest()
     number: dict[int, int] = {}
     lines = [label]
     for node in reachable(outputs):

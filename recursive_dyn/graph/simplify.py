@@ -17,7 +17,8 @@ from typing import Any
 import numpy as np
 
 from recursive_dyn.graph.definitions import FUNCTIONS
-from recursive_dyn.graph.expression import Expression, Scalar, combine, reachable
+from recursive_dyn.graph.expression import Expression, Scalar, combine
+from recursive_dyn.graph.traversal import reachable
 from recursive_dyn.graph.value_index import Entry, ValueIndex
 
 _SAMPLES = 12

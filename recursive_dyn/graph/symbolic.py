@@ -8,7 +8,8 @@ from typing import Any
 import sympy as sp
 
 from recursive_dyn.errors import ModelError
-from recursive_dyn.graph.expression import Expression, Scalar, combine, cos, reachable, reciprocal, sin, sqrt
+from recursive_dyn.graph.expression import Expression, Scalar, combine, cos, reciprocal, sin, sqrt
+from recursive_dyn.graph.traversal import reachable
 
 _UNARY = {
     sp.tan: "tan",

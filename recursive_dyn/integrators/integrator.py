@@ -11,7 +11,8 @@ import numpy as np
 from recursive_dyn.codegen.emitting.sizes import Sizes
 from recursive_dyn.codegen.function_list import Values
 from recursive_dyn.errors import StateError
-from recursive_dyn.graph.expression import Scalar, evaluate
+from recursive_dyn.graph.expression import Scalar
+from recursive_dyn.graph.traversal import evaluate
 from recursive_dyn.model.model import Model, once
 from recursive_dyn.recursion.context import Function
 

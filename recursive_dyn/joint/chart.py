@@ -13,7 +13,7 @@ from functools import lru_cache
 
 import numpy as np
 
-from recursive_dyn.graph import expression as ex
+from recursive_dyn.graph.traversal import evaluate
 from recursive_dyn.joint.joint_program import Carried, JointProgram
 from recursive_dyn.spatial.algebra import applied
 from recursive_dyn.spatial.rotations import rotation_log
@@ -63,7 +63,7 @@ class Chart:
     def at(self, q: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Poses (n, 4, 4) and motion subspaces (n, 6, d) at coordinates (n, d)."""
         inputs = {("q", i): q[:, i] for i in range(self.size)} | self._parameters
-        flat = [np.broadcast_to(x, (len(q),)) for x in ex.evaluate(self._outputs, inputs)]
+        flat = [np.broadcast_to(x, (len(q),)) for x in evaluate(self._outputs, inputs)]
         poses = np.zeros((len(q), 4, 4))
         poses[:, :3] = np.stack(flat[:12], axis=-1).reshape(-1, 3, 4)
         poses[:, 3, 3] = 1.0

@@ -15,6 +15,7 @@ import numpy as np
 
 from recursive_dyn.graph import expression as ex
 from recursive_dyn.graph.differentiate import directional_derivative
+from recursive_dyn.graph.traversal import evaluate
 from recursive_dyn.joint.chart import Chart, Place, spans
 from recursive_dyn.joint.charted_program import TurnedProgram
 from recursive_dyn.joint.joint_program import Carried, JointProgram
@@ -110,7 +111,7 @@ class KnownCharts:
 
     def _values(self, scalars: list[ex.Scalar], q: np.ndarray) -> np.ndarray:
         inputs = {("q", i): float(x) for i, x in enumerate(q)} | self._parameters
-        return np.array(ex.evaluate(scalars, inputs), dtype=float)
+        return np.array(evaluate(scalars, inputs), dtype=float)
 
 
 @lru_cache(maxsize=256)

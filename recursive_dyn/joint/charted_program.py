@@ -15,6 +15,7 @@ import numpy as np
 
 from recursive_dyn.graph import expression as ex
 from recursive_dyn.graph.expression import Graph, Scalar, array, less, select
+from recursive_dyn.graph.traversal import reachable, substitute
 from recursive_dyn.joint.joint_program import Factor, JointKinematics, JointProgram, product
 from recursive_dyn.spatial.spaces import Flat
 
@@ -136,8 +137,8 @@ def turned(
 
 def _pose(graph: Graph, joint: JointProgram) -> np.ndarray:
     total = product([f.transform for f in joint.factors])
-    names = [n.args[0] for n in ex.reachable(total.flat) if n.op == "input"]
-    return array(ex.substitute(list(total.flat), {name: graph.input(name) for name in names})).reshape(4, 4)
+    names = [n.args[0] for n in reachable(total.flat) if n.op == "input"]
+    return array(substitute(list(total.flat), {name: graph.input(name) for name in names})).reshape(4, 4)
 
 
 def _own(graph: Graph, joint: JointProgram) -> dict[Any, Scalar]:
@@ -147,5 +148,5 @@ def _own(graph: Graph, joint: JointProgram) -> dict[Any, Scalar]:
 
 
 def _carried(graph: Graph, scalars: Sequence[Scalar]) -> np.ndarray:
-    names = [n.args[0] for n in ex.reachable(scalars) if n.op == "input"]
-    return array(ex.substitute(list(scalars), {name: graph.input(name) for name in names}))
+    names = [n.args[0] for n in reachable(scalars) if n.op == "input"]
+    return array(substitute(list(scalars), {name: graph.input(name) for name in names}))

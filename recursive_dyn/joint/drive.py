@@ -13,11 +13,11 @@ from typing import Any
 
 import numpy as np
 
-from recursive_dyn.graph import expression as ex
 from recursive_dyn.graph.differentiate import directional_derivative
 from recursive_dyn.graph.expression import Graph, Scalar, array
 from recursive_dyn.graph.program import content_hash
 from recursive_dyn.graph.simplify import merge_identical
+from recursive_dyn.graph.traversal import reachable, substitute
 from recursive_dyn.spatial.algebra import dot
 
 
@@ -62,7 +62,7 @@ class Drive:
         """The derived expressions with this drive's inputs replaced by scalars of another graph."""
         derived = self.derived
         n = len(derived.values)
-        flat = array(ex.substitute([*derived.values, *derived.phi.flat, *derived.bias], inputs))
+        flat = array(substitute([*derived.values, *derived.phi.flat, *derived.bias], inputs))
         return DrivenCoordinates(flat[:n], flat[n : n + n * self.count].reshape(n, self.count), flat[-n:])
 
 
@@ -70,14 +70,14 @@ def drive(expressions: Sequence[Scalar], places: Mapping[str, int]) -> Drive:
     """A drive of expressions over inputs ("parameter", name); ``places`` numbers the names that are coordinates."""
     graph = Graph()
     inputs: dict[Any, Scalar] = {}
-    for node in ex.reachable(expressions):
+    for node in reachable(expressions):
         if node.op == "input":
             name = node.args[0][1]
             inputs[node.args[0]] = graph.input(("q", places[name]) if name in places else node.args[0])
-    return Drive(graph, array(ex.substitute(list(expressions), inputs)), len(places))
+    return Drive(graph, array(substitute(list(expressions), inputs)), len(places))
 
 
 def names_in(scalars: Sequence[Scalar]) -> list[str]:
     """Names of the inputs ("parameter", name) below the scalars, in order of creation."""
-    nodes = ex.reachable(scalars)
+    nodes = reachable(scalars)
     return [n.args[0][1] for n in nodes if n.op == "input" and n.args[0][0] == "parameter"]

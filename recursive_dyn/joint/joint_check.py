@@ -10,8 +10,8 @@ from typing import Any
 import numpy as np
 
 from recursive_dyn.errors import ModelError
-from recursive_dyn.graph import expression as ex
 from recursive_dyn.graph.expression import Expression
+from recursive_dyn.graph.traversal import evaluate, reachable
 from recursive_dyn.joint.chart import charts_problem
 from recursive_dyn.joint.chart_cover import hole
 from recursive_dyn.joint.charted_program import TurnedProgram
@@ -87,7 +87,7 @@ def check_placement(X: np.ndarray, body: str, parameters: Mapping[str, float]) -
 
 
 def _check_use(core: JointProgram, body: str, labels: Sequence[str]) -> None:
-    nodes = ex.reachable(x for f in core.factors for x in f.transform[:3].flat)
+    nodes = reachable(x for f in core.factors for x in f.transform[:3].flat)
     present = {n.args[0] for n in nodes if n.op == "input"}
     for i, label in enumerate(labels):
         if ("q", i) not in present:
@@ -112,7 +112,7 @@ def _constant_problem(X: np.ndarray, parameters: Mapping[str, float]) -> str | N
         numbers = X.astype(float)
         moved_only = (numbers[:3, :3] == _EYE[:3, :3]).all() and (numbers[3] == _EYE[3]).all()
         return None if moved_only and np.isfinite(numbers).all() else _rigidity_problem(numbers[None])
-    values = ex.evaluate(list(X.flat), {("parameter", p): v for p, v in parameters.items()})
+    values = evaluate(list(X.flat), {("parameter", p): v for p, v in parameters.items()})
     return _rigidity_problem(np.array(values, dtype=float).reshape(1, 4, 4))
 
 
@@ -212,7 +212,7 @@ def _samples(joint: JointProgram, domain: np.ndarray) -> dict[Any, np.ndarray]:
 
 def _table(matrix: np.ndarray, inputs: Mapping[Any, np.ndarray]) -> np.ndarray:
     """Values (points, rows, columns) of a matrix of scalars at the sampled points."""
-    values = ex.evaluate(list(matrix.flat), inputs)
+    values = evaluate(list(matrix.flat), inputs)
     return np.stack([np.broadcast_to(v, (_POINTS,)) for v in values], axis=-1).reshape(_POINTS, *matrix.shape)
 
 

@@ -15,11 +15,11 @@ from typing import Any
 import numpy as np
 
 from recursive_dyn.errors import ModelError
-from recursive_dyn.graph import expression as ex
 from recursive_dyn.graph.differentiate import directional_derivative
 from recursive_dyn.graph.expression import Graph, Scalar, array
 from recursive_dyn.graph.program import content_hash
 from recursive_dyn.graph.simplify import merge_identical
+from recursive_dyn.graph.traversal import reachable, substitute
 from recursive_dyn.spatial.algebra import cross, dot
 from recursive_dyn.spatial.spaces import Flat, Space
 
@@ -77,7 +77,7 @@ class JointProgram:
     @cached_property
     def parameters(self) -> frozenset[str]:
         """Names of the inputs that are not coordinates."""
-        nodes = ex.reachable(x for f in self.factors for x in f.transform.flat)
+        nodes = reachable(x for f in self.factors for x in f.transform.flat)
         return frozenset(n.args[0][1] for n in nodes if n.op == "input" and n.args[0][0] == "parameter")
 
     def kinematics(self) -> JointKinematics:
@@ -127,7 +127,7 @@ class JointKinematics:
     def instantiate(self, inputs: Mapping[Any, Scalar]) -> JointKinematics:
         """The same expressions with the joint's inputs replaced by scalars of another graph."""
         flat = [x for t in self.transforms for x in t.flat] + [*self.subspace.flat, *self.bias, *self.rate]
-        values = iter(ex.substitute(flat, inputs))
+        values = iter(substitute(flat, inputs))
 
         def take(shape: tuple[int, ...]) -> np.ndarray:
             return array([next(values) for _ in range(int(np.prod(shape)))]).reshape(shape)
@@ -189,7 +189,7 @@ def _factor_subspace(graph: Graph, factor: Factor) -> list[np.ndarray]:
 
 def _shorter(a: Scalar, b: Scalar) -> Scalar:
     """Of two equal scalars the one that depends on fewer nodes: R^T dR is skew, and frames differ in what is simple."""
-    return a if len(ex.reachable([a])) <= len(ex.reachable([b])) else b
+    return a if len(reachable([a])) <= len(reachable([b])) else b
 
 
 def _factor_rate(graph: Graph, factor: Factor, v: np.ndarray) -> list[Scalar]:
@@ -224,9 +224,9 @@ def compose(*joints: JointProgram) -> JointProgram:
     offset = 0
     for joint in joints:
         for f in joint.factors:
-            names = [n.args[0] for n in ex.reachable(f.transform.flat) if n.op == "input"]
+            names = [n.args[0] for n in reachable(f.transform.flat) if n.op == "input"]
             inputs = {n: graph.input(("q", n[1] + offset) if n[0] == "q" else n) for n in names}
-            transform = array(ex.substitute(list(f.transform.flat), inputs)).reshape(4, 4)
+            transform = array(substitute(list(f.transform.flat), inputs)).reshape(4, 4)
             factors.append((f.space, transform))
         offset += joint.nq
     return build(graph, factors)
@@ -245,10 +245,10 @@ def borrow(joint: JointProgram, names: Sequence[str]) -> JointProgram:
     graph = Graph()
     total = product([f.transform for f in joint.factors])
     inputs = {}
-    for n in ex.reachable(total.flat):
+    for n in reachable(total.flat):
         if n.op == "input":
             name = n.args[0]
             borrowed = name[0] == "parameter" and name[1] in names
             inputs[name] = graph.input(("q", joint.nq + names.index(name[1])) if borrowed else name)
-    transform = array(ex.substitute(list(total.flat), inputs)).reshape(4, 4)
+    transform = array(substitute(list(total.flat), inputs)).reshape(4, 4)
     return build(graph, [(Flat(joint.nv + len(names)), transform)])

@@ -12,6 +12,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from recursive_dyn.graph import expression as ex
+from recursive_dyn.graph.traversal import evaluate
 from recursive_dyn.joint.chart import twist_between
 from recursive_dyn.joint.joint_program import JointProgram, build
 from recursive_dyn.spatial.rotations import matrix_to_quaternion
@@ -60,7 +61,7 @@ def nearest_point(
 
     def at(q: np.ndarray) -> _Points:
         flat = np.empty((len(q), len(outputs)))
-        for k, x in enumerate(ex.evaluate(outputs, {("q", i): x for i, x in enumerate(q.T)} | dict(inputs))):
+        for k, x in enumerate(evaluate(outputs, {("q", i): x for i, x in enumerate(q.T)} | dict(inputs))):
             flat[:, k] = x
         finite = np.isfinite(flat).all(axis=1)
         reached = np.tile(np.eye(4), (len(q), 1, 1))

@@ -13,7 +13,8 @@ from typing import cast
 import numpy as np
 
 from recursive_dyn.errors import ModelError
-from recursive_dyn.graph.expression import Graph, Scalar, array, is_constant, reachable, substitute
+from recursive_dyn.graph.expression import Graph, Scalar, array, is_constant
+from recursive_dyn.graph.traversal import reachable, substitute
 from recursive_dyn.joint.charted_program import chart_name
 from recursive_dyn.joint.coordinate import TIME, Coordinate
 from recursive_dyn.joint.drive import names_in

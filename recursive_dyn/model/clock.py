@@ -14,10 +14,10 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
-from recursive_dyn.graph import expression as ex
 from recursive_dyn.graph.differentiate import directional_derivative
 from recursive_dyn.graph.expression import Expression, Graph, Scalar
 from recursive_dyn.graph.program import content_hash
+from recursive_dyn.graph.traversal import substitute
 from recursive_dyn.joint.coordinate import CLOCK
 
 NUMBER = ".motion."  # in the names of parameters that are numbers of a motion
@@ -49,7 +49,7 @@ class PrescribedMotion:
 
     def at(self, inputs: Mapping[Any, Scalar]) -> list[Scalar]:
         """``derived`` with the inputs replaced by scalars of another graph."""
-        return ex.substitute(list(self.derived), inputs)
+        return substitute(list(self.derived), inputs)
 
 
 def clock_input(graph: Graph) -> Expression:

@@ -16,10 +16,10 @@ from typing import Any
 import numpy as np
 
 from recursive_dyn.errors import ModelError
-from recursive_dyn.graph import expression as ex
 from recursive_dyn.graph.differentiate import directional_derivative
 from recursive_dyn.graph.expression import Expression, Graph, Scalar, array
 from recursive_dyn.graph.program import content_hash
+from recursive_dyn.graph.traversal import evaluate, reachable, substitute
 from recursive_dyn.spatial.algebra import cross
 
 POSITION, ROTATION, VELOCITY, SPIN, COORDINATE, RATE = "position", "rotation", "velocity", "spin", "coordinate", "rate"
@@ -64,7 +64,7 @@ class Constraint:
     @property
     def inputs(self) -> list[Expression]:
         """The inputs that the row holds."""
-        return [n for n in ex.reachable([self.expression]) if n.op == "input"]
+        return [n for n in reachable([self.expression]) if n.op == "input"]
 
     @cached_property
     def rows(self) -> Rows:
@@ -73,7 +73,7 @@ class Constraint:
         psi = self.expression
         if self.holonomic:
             psi = directional_derivative([psi], self._rates([psi]))[0]
-        velocities = [n for n in ex.reachable([psi]) if n.op == "input" and n.args[0][0] in (VELOCITY, SPIN, RATE)]
+        velocities = [n for n in reachable([psi]) if n.op == "input" and n.args[0][0] in (VELOCITY, SPIN, RATE)]
         gradient = {n.args[0]: directional_derivative([psi], {n: 1.0})[0] for n in velocities}
         self._refuse_curved(gradient)
         return Rows(phi, psi, gradient, directional_derivative([psi], self._rates([psi]))[0])
@@ -82,7 +82,7 @@ class Constraint:
     def slope(self) -> float:
         """Size of the gradient by velocities of bodies and rates, at one random state of each; 1 where it has none."""
         slopes = list(self.rows.gradient.values())
-        size = float(np.linalg.norm(np.array(ex.evaluate(slopes, _anywhere(slopes)), dtype=float)))
+        size = float(np.linalg.norm(np.array(evaluate(slopes, _anywhere(slopes)), dtype=float)))
         return size if 0.0 < size < np.inf else 1.0
 
     def changes(self, outputs: list[Scalar]) -> list[Scalar]:
@@ -93,7 +93,7 @@ class Constraint:
         """Rate of every input below the outputs at zero acceleration."""
         g = self.graph
         result: dict[Expression, Scalar] = {}
-        for node in ex.reachable(outputs):
+        for node in reachable(outputs):
             if node.op != "input":
                 continue
             kind, *where = node.args[0]
@@ -115,7 +115,7 @@ class Constraint:
         common, values = _anywhere(list(gradient.values())), []
         for scale in (1.0, -1.7):
             moving = {k: x * scale if k[0] in (VELOCITY, SPIN, RATE) else x for k, x in common.items()}
-            values.append(np.array(ex.evaluate(list(gradient.values()), moving), dtype=float))
+            values.append(np.array(evaluate(list(gradient.values()), moving), dtype=float))
         if not np.allclose(values[0], values[1], rtol=1e-9, atol=1e-9, equal_nan=True):
             raise ModelError(
                 f"constraint '{self.name}' is not linear in the velocities; write rows P(q) v = 0, or a position"
@@ -126,7 +126,7 @@ class Constraint:
 def _anywhere(outputs: list[Scalar]) -> dict[Any, float]:
     """Random values of the inputs that some outputs hold, the same ones each time."""
     rng = np.random.default_rng(5)
-    return {n.args[0]: rng.uniform(0.3, 0.9) for n in ex.reachable(outputs) if n.op == "input"}
+    return {n.args[0]: rng.uniform(0.3, 0.9) for n in reachable(outputs) if n.op == "input"}
 
 
 def quantity(name: str, bodies: Mapping[str, int]) -> tuple[Any, ...] | None:
@@ -154,7 +154,7 @@ def bound(
     scalar, kinds = resolved(what, expression, bodies, slots, parameters)
     if not kinds - {"parameter"}:
         raise ModelError(f"{what} holds nothing that moves: {expression!r}")
-    graph = next(n.graph for n in ex.reachable([scalar]))
+    graph = next(n.graph for n in reachable([scalar]))
     return Constraint(name, graph, scalar, kinds.isdisjoint((VELOCITY, SPIN, RATE)))
 
 
@@ -168,7 +168,7 @@ def resolved(
     graph = Graph()
     inputs: dict[Any, Scalar] = {}
     kinds: set[str] = set()
-    for node in ex.reachable([expression]):
+    for node in reachable([expression]):
         if node.op != "input":
             continue
         symbol = node.args[0][1]
@@ -182,4 +182,4 @@ def resolved(
         found = known or ("parameter", symbol)
         inputs[node.args[0]] = graph.input(found)
         kinds.add(found[0])
-    return ex.substitute([expression], inputs)[0], kinds
+    return substitute([expression], inputs)[0], kinds

@@ -8,7 +8,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from recursive_dyn.graph.expression import Scalar, reachable
+from recursive_dyn.graph.expression import Scalar
+from recursive_dyn.graph.traversal import reachable
 from recursive_dyn.model.constraint import BIAS, COORDINATE, RATE
 from recursive_dyn.model.force_element import OWN_RATE
 from recursive_dyn.model.forest import numbers_of

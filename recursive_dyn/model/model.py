@@ -10,8 +10,9 @@ from typing import Any, TypeVar
 import numpy as np
 
 from recursive_dyn.errors import ModelError
-from recursive_dyn.graph.expression import Graph, Scalar, array, evaluate, is_constant
+from recursive_dyn.graph.expression import Graph, Scalar, array, is_constant
 from recursive_dyn.graph.program import content_hash
+from recursive_dyn.graph.traversal import evaluate
 from recursive_dyn.joint.coordinate import Coordinate
 from recursive_dyn.joint.drive import Drive
 from recursive_dyn.joint.joint_program import Factor, JointProgram

@@ -13,7 +13,8 @@ from typing import Any
 import numpy as np
 
 from recursive_dyn.graph.definitions import FUNCTIONS
-from recursive_dyn.graph.expression import Expression, Scalar, reachable
+from recursive_dyn.graph.expression import Expression, Scalar
+from recursive_dyn.graph.traversal import reachable
 from recursive_dyn.model.constraint import POSITION, RATE, ROTATION, SPIN, VELOCITY, Constraint
 from recursive_dyn.model.model import WORLD, Model
 from recursive_dyn.spatial.rotations import rotation_exp

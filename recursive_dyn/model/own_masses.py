@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from recursive_dyn.graph.expression import evaluate
+from recursive_dyn.graph.traversal import evaluate
 from recursive_dyn.model.model import WORLD, Model
 
 

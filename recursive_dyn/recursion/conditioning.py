@@ -6,7 +6,8 @@ from functools import cache
 
 import numpy as np
 
-from recursive_dyn.graph.expression import Scalar, maximum, reciprocal, sqrt, substitute
+from recursive_dyn.graph.expression import Scalar, maximum, reciprocal, sqrt
+from recursive_dyn.graph.traversal import substitute
 from recursive_dyn.joint.charted_program import TurnedProgram
 from recursive_dyn.recursion.kinematics import Tree
 from recursive_dyn.spatial.algebra import dot

@@ -10,7 +10,8 @@ from typing import Any
 
 import numpy as np
 
-from recursive_dyn.graph.expression import Graph, Scalar, array, is_constant, substitute
+from recursive_dyn.graph.expression import Graph, Scalar, array, is_constant
+from recursive_dyn.graph.traversal import substitute
 from recursive_dyn.joint.charted_program import CHART
 from recursive_dyn.joint.coordinate import CLOCK
 from recursive_dyn.model.model import WORLD, BodyFrame, Link, MassMoments, Model

@@ -15,17 +15,8 @@ from typing import NamedTuple, Protocol
 import numpy as np
 
 from recursive_dyn.errors import ModelError
-from recursive_dyn.graph.expression import (
-    Expression,
-    Scalar,
-    array,
-    combine,
-    less,
-    maximum,
-    reciprocal,
-    select,
-    substitute,
-)
+from recursive_dyn.graph.expression import Expression, Scalar, array, combine, less, maximum, reciprocal, select
+from recursive_dyn.graph.traversal import substitute
 from recursive_dyn.model.constraint import Constraint
 from recursive_dyn.recursion.cartesian.body_quantities import BodyQuantities, Gradient, along_velocities
 from recursive_dyn.recursion.configuration import integrate

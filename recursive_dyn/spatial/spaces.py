@@ -18,7 +18,8 @@ from typing import Any
 import numpy as np
 
 from recursive_dyn.graph.differentiate import directional_derivative
-from recursive_dyn.graph.expression import Graph, array, atan2, less, reciprocal, select, sqrt, substitute
+from recursive_dyn.graph.expression import Graph, array, atan2, less, reciprocal, select, sqrt
+from recursive_dyn.graph.traversal import substitute
 from recursive_dyn.spatial.algebra import applied, components, cross, dot, gathered
 from recursive_dyn.spatial.log_rates import rotation_log_rate, screw_log_rate
 from recursive_dyn.spatial.rotations import (

@@ -13,7 +13,8 @@ from typing import Any
 
 import numpy as np
 
-from recursive_dyn.graph.expression import Expression, Graph, Scalar, reachable
+from recursive_dyn.graph.expression import Expression, Graph, Scalar
+from recursive_dyn.graph.traversal import reachable
 from scene.file.document import number
 from scene.file.formula_reader import MAX_COORDINATES, FormulaReader
 from scene.scalars import carried

@@ -14,7 +14,8 @@ from typing import Any
 import numpy as np
 
 from recursive_dyn.errors import ModelError
-from recursive_dyn.graph.expression import array, evaluate, reachable
+from recursive_dyn.graph.expression import array
+from recursive_dyn.graph.traversal import evaluate, reachable
 from recursive_dyn.joint.coordinate import Coordinate
 from recursive_dyn.joint.joint_program import Factor, JointProgram, build
 from recursive_dyn.spatial.spaces import Flat, RigidMotion, Rotation, Space

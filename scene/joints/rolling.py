@@ -12,7 +12,8 @@ import numpy as np
 
 from recursive_dyn.errors import ModelError
 from recursive_dyn.graph.differentiate import directional_derivative
-from recursive_dyn.graph.expression import Graph, Scalar, array, cos, evaluate, reachable, sin
+from recursive_dyn.graph.expression import Graph, Scalar, array, cos, sin
+from recursive_dyn.graph.traversal import evaluate, reachable
 from recursive_dyn.joint import joint_program as core
 from recursive_dyn.spatial.algebra import dot
 from recursive_dyn.spatial.spaces import Flat

@@ -11,7 +11,7 @@ from joint_case import QUATERNION
 from joint_cases import KINDS
 from trees import assert_close, derivative, single
 
-from recursive_dyn.graph.expression import evaluate
+from recursive_dyn.graph.traversal import evaluate
 from recursive_dyn.joint.charted_program import CHART
 
 CASES = {name: single(name).cases[1] for name in KINDS}

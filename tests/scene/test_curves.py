@@ -12,7 +12,7 @@ from scipy.interpolate import BSpline, make_interp_spline
 from wires import AXES, BANKS, MADE, RING, WAVY, banked, dynamics, kinematics, levels, s
 
 import recursive_dyn as rd
-from recursive_dyn.graph.expression import reachable
+from recursive_dyn.graph.traversal import reachable
 from recursive_dyn.integrators.registry import INTEGRATORS
 from scene import Body, Scene, joints
 

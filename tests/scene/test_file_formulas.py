@@ -8,8 +8,9 @@ from hypothesis import strategies as st
 from test_file import NAMES, SYMBOLS, anything
 
 import recursive_dyn as rd
-from recursive_dyn.graph.expression import Expression, Graph, combine, evaluate
+from recursive_dyn.graph.expression import Expression, Graph, combine
 from recursive_dyn.graph.program import ARGUMENTS, content_hash
+from recursive_dyn.graph.traversal import evaluate
 from recursive_dyn.joint import joint_program as core
 from recursive_dyn.spatial.spaces import Flat
 from scene.file import formula_reader, formula_writer, joint_fields

@@ -7,7 +7,7 @@ from scipy.interpolate import BSpline
 
 import recursive_dyn as rd
 from recursive_dyn.graph.differentiate import directional_derivative
-from recursive_dyn.graph.expression import evaluate
+from recursive_dyn.graph.traversal import evaluate
 from scene import Body, Scene, joints
 
 HILLS = terrain(np.random.default_rng(2), 7, 6)

@@ -14,7 +14,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from recursive_dyn.errors import ModelError
-from recursive_dyn.graph.expression import Graph, evaluate
+from recursive_dyn.graph.expression import Graph
+from recursive_dyn.graph.traversal import evaluate
 from scene import Body, shapes
 from scene.mass_properties import MassProperties, combine, of_body
 

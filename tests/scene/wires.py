@@ -5,7 +5,8 @@ import sympy as sp
 from curve_cases import ring
 
 from recursive_dyn.graph.differentiate import directional_derivative
-from recursive_dyn.graph.expression import Graph, evaluate, substitute
+from recursive_dyn.graph.expression import Graph
+from recursive_dyn.graph.traversal import evaluate, substitute
 from scene import Body, Scene, joints
 
 WAVY = np.array([[0, 0, 0], [1, 0.6, 0.3], [2, -0.5, 0.2], [3, 0.7, -0.4], [4, 0, 0], [5, 0.4, 0.5]])

@@ -10,7 +10,8 @@ from scipy.linalg import expm
 from scipy.spatial.transform import Rotation as Reference
 
 from recursive_dyn.graph.differentiate import directional_derivative
-from recursive_dyn.graph.expression import Expression, Graph, array, evaluate
+from recursive_dyn.graph.expression import Expression, Graph, array
+from recursive_dyn.graph.traversal import evaluate
 from recursive_dyn.spatial import rotations as rot
 from recursive_dyn.spatial.algebra import skew
 

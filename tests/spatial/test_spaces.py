@@ -12,7 +12,8 @@ from hypothesis import strategies as st
 from scipy.linalg import expm
 
 from recursive_dyn.graph.differentiate import directional_derivative
-from recursive_dyn.graph.expression import Graph, evaluate
+from recursive_dyn.graph.expression import Graph
+from recursive_dyn.graph.traversal import evaluate
 from recursive_dyn.spatial.algebra import skew
 from recursive_dyn.spatial.spaces import Flat, RigidMotion, Rotation, UnitSphere
 

@@ -12,7 +12,8 @@ from recursive_dyn.dynamics.derivatives.step_derivatives import StepDerivatives
 from recursive_dyn.dynamics.derivatives.tangents import velocities_of
 from recursive_dyn.dynamics.model_evaluator import ModelEvaluator
 from recursive_dyn.graph.differentiate import directional_derivative
-from recursive_dyn.graph.expression import Graph, Scalar, evaluate
+from recursive_dyn.graph.expression import Graph, Scalar
+from recursive_dyn.graph.traversal import evaluate
 from recursive_dyn.integrators.integrator import joint_forces
 from recursive_dyn.model.model import Model
 from recursive_dyn.spatial.spaces import RigidMotion, Rotation, Space

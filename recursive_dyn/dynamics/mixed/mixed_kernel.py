@@ -22,8 +22,9 @@ from recursive_dyn.codegen.making.cache import key_of, source_fingerprint
 from recursive_dyn.dynamics.mixed.link_kinds import CONSTANTS, MOTION, LinkKind, constant_numbers, constants_of
 from recursive_dyn.dynamics.mixed.mixed_loops import ROW, LinkMemory, LinkTable, evaluate
 from recursive_dyn.errors import ModelError
-from recursive_dyn.graph.expression import Graph, Scalar, is_constant, substitute
+from recursive_dyn.graph.expression import Graph, Scalar, is_constant
 from recursive_dyn.graph.program import Program, schedule
+from recursive_dyn.graph.traversal import substitute
 from recursive_dyn.integrators.registry import BY_FUNCTION
 from recursive_dyn.model.model import WORLD, Model, once
 from recursive_dyn.recursion import multipliers as constraints

@@ -17,7 +17,8 @@ import numpy as np
 
 from recursive_dyn.errors import ModelError
 from recursive_dyn.graph.differentiate import directional_derivative
-from recursive_dyn.graph.expression import Expression, Graph, Scalar, array, reachable, substitute
+from recursive_dyn.graph.expression import Expression, Graph, Scalar, array
+from recursive_dyn.graph.traversal import reachable, substitute
 from recursive_dyn.integrators.munthe_kaas import displaced, displacement_rate
 from recursive_dyn.manifold.formula.calculus import dt, leaves
 from recursive_dyn.manifold.formula.evaluation import Evaluation

@@ -11,7 +11,8 @@ from typing import Any
 import numpy as np
 
 from recursive_dyn.errors import ModelError
-from recursive_dyn.graph.expression import Scalar, array, evaluate
+from recursive_dyn.graph.expression import Scalar, array
+from recursive_dyn.graph.traversal import evaluate
 from recursive_dyn.manifold.motion.quantities import Table, random_value
 from recursive_dyn.manifold.motion.variable import Variable
 

@@ -16,7 +16,8 @@ from typing import Any
 
 import numpy as np
 
-from recursive_dyn.graph.expression import array, evaluate, is_constant
+from recursive_dyn.graph.expression import array, is_constant
+from recursive_dyn.graph.traversal import evaluate
 from recursive_dyn.model.model import WORLD, Link, MassMoments, Model, once
 from recursive_dyn.model.reframe import turning_axis
 from recursive_dyn.spatial.algebra import inverse_pose, mirrored

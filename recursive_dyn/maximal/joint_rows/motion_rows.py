@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from recursive_dyn.graph.expression import Graph, Scalar, substitute
+from recursive_dyn.graph.expression import Graph, Scalar
+from recursive_dyn.graph.traversal import substitute
 from recursive_dyn.joint.coordinate import CLOCK
 from recursive_dyn.maximal.shared.told_rows import through_groups
 from recursive_dyn.model.clock import PrescribedMotion

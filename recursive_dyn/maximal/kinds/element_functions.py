@@ -8,8 +8,9 @@ from typing import Any
 import numpy as np
 
 from recursive_dyn.codegen.function_list import Signature
-from recursive_dyn.graph.expression import Graph, Scalar, array, reachable, substitute
+from recursive_dyn.graph.expression import Graph, Scalar, array
 from recursive_dyn.graph.program import Program, content_hash, schedule
+from recursive_dyn.graph.traversal import reachable, substitute
 from recursive_dyn.maximal.kinds.measured import Clock, MeasuredInputs, Measures
 from recursive_dyn.model.constraint import COORDINATE, RATE, Constraint
 from recursive_dyn.model.force_element import OWN_RATE, ForceElement

@@ -5,7 +5,8 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any
 
-from recursive_dyn.graph.expression import Graph, Scalar, array, reachable, substitute
+from recursive_dyn.graph.expression import Graph, Scalar, array
+from recursive_dyn.graph.traversal import reachable, substitute
 from recursive_dyn.joint.joint_program import JointProgram, build, product
 from recursive_dyn.model.model import Link, Model, once
 from recursive_dyn.spatial.spaces import Flat

@@ -9,8 +9,9 @@ import numpy as np
 
 from recursive_dyn.codegen.function_list import Signature
 from recursive_dyn.dynamics.parameters import Parameters
-from recursive_dyn.graph.expression import Graph, Scalar, substitute
+from recursive_dyn.graph.expression import Graph, Scalar
 from recursive_dyn.graph.program import Program, content_hash, schedule
+from recursive_dyn.graph.traversal import substitute
 from recursive_dyn.maximal.kinds.joint_evaluator import evaluator_of
 from recursive_dyn.maximal.kinds.joint_kinds import FAR
 from recursive_dyn.maximal.kinds.measured import MeasuredInputs, Measures

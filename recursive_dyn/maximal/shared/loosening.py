@@ -13,7 +13,8 @@ from typing import Any
 
 from recursive_dyn.errors import ModelError
 from recursive_dyn.graph.differentiate import directional_derivative
-from recursive_dyn.graph.expression import Expression, Graph, Scalar, reachable, substitute
+from recursive_dyn.graph.expression import Expression, Graph, Scalar
+from recursive_dyn.graph.traversal import reachable, substitute
 from recursive_dyn.joint.coordinate import Coordinate
 from recursive_dyn.maximal.kinds.timed_joints import driven_by_time, of_driving_coordinates
 from recursive_dyn.maximal.shared.owning import ownership

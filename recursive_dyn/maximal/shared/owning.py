@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from recursive_dyn.graph.expression import evaluate, reachable
+from recursive_dyn.graph.traversal import evaluate, reachable
 from recursive_dyn.maximal.kinds.timed_joints import driven_by_time
 from recursive_dyn.maximal.shared.posed_joints import hides
 from recursive_dyn.model.model import Link, Model

@@ -15,16 +15,8 @@ from typing import Any
 
 import numpy as np
 
-from recursive_dyn.graph.expression import (
-    Expression,
-    Graph,
-    Scalar,
-    array,
-    evaluate,
-    is_constant,
-    reciprocal,
-    substitute,
-)
+from recursive_dyn.graph.expression import Expression, Graph, Scalar, array, is_constant, reciprocal
+from recursive_dyn.graph.traversal import evaluate, substitute
 from recursive_dyn.maximal.freed.freeing import free_joint
 from recursive_dyn.maximal.kinds.timed_joints import moving_columns, time_column
 from recursive_dyn.model.constraint import COORDINATE, RATE

@@ -24,16 +24,8 @@ from typing import Any
 import numpy as np
 
 from recursive_dyn.graph.differentiate import directional_derivative
-from recursive_dyn.graph.expression import (
-    Expression,
-    Graph,
-    Scalar,
-    array,
-    evaluate,
-    is_constant,
-    reachable,
-    substitute,
-)
+from recursive_dyn.graph.expression import Expression, Graph, Scalar, array, is_constant
+from recursive_dyn.graph.traversal import evaluate, reachable, substitute
 from recursive_dyn.maximal.kinds.row_functions import complement_and_inverse
 from recursive_dyn.model.constraint import COORDINATE, RATE, Rows
 from recursive_dyn.spatial.algebra import dot

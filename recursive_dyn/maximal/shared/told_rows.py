@@ -7,8 +7,9 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
-from recursive_dyn.graph.expression import Expression, Graph, Scalar, reachable, substitute
+from recursive_dyn.graph.expression import Expression, Graph, Scalar
 from recursive_dyn.graph.program import content_hash
+from recursive_dyn.graph.traversal import reachable, substitute
 from recursive_dyn.maximal.shared.shown_together import End, ShownTogether
 from recursive_dyn.model.constraint import COORDINATE, RATE, Constraint, Rows
 

@@ -30,7 +30,8 @@ from typing import Any
 import numpy as np
 
 from recursive_dyn.graph.differentiate import directional_derivative
-from recursive_dyn.graph.expression import Expression, Graph, Scalar, array, reachable, substitute
+from recursive_dyn.graph.expression import Expression, Graph, Scalar, array
+from recursive_dyn.graph.traversal import reachable, substitute
 from recursive_dyn.model.constraint import BIAS, COORDINATE, POSITION, RATE, ROTATION, SPIN, VELOCITY, Constraint
 from recursive_dyn.model.model import WORLD
 from recursive_dyn.recursion.analytic_derivatives.motion_derivatives import TreeMotion, column_changes

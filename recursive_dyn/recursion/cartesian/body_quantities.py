@@ -8,7 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from recursive_dyn.graph.expression import Scalar, reachable
+from recursive_dyn.graph.expression import Scalar
+from recursive_dyn.graph.traversal import reachable
 from recursive_dyn.model.constraint import BIAS, COORDINATE, POSITION, RATE, ROTATION, SPIN, VELOCITY
 from recursive_dyn.model.model import WORLD
 from recursive_dyn.recursion.cartesian.cartesian_forces import forces_from_wrenches

@@ -13,7 +13,8 @@ from typing import Any
 
 import numpy as np
 
-from recursive_dyn.graph.expression import Scalar, array, evaluate, reachable
+from recursive_dyn.graph.expression import Scalar, array
+from recursive_dyn.graph.traversal import evaluate, reachable
 from recursive_dyn.joint.joint_program import JointProgram
 from recursive_dyn.model.model import WORLD, Link
 from recursive_dyn.recursion.equations.inverse_dynamics import project

@@ -13,7 +13,8 @@ from typing import NamedTuple
 import numpy as np
 
 from recursive_dyn.graph.columns import INPUT, OPCODES, columns_of
-from recursive_dyn.graph.expression import Expression, Graph, Scalar, reachable
+from recursive_dyn.graph.expression import Expression, Graph, Scalar
+from recursive_dyn.graph.traversal import reachable
 from recursive_dyn.model.model import Model, once
 from recursive_dyn.recursion.equations.lagrangian import free_motion
 from recursive_dyn.recursion.kinematics import Tree

@@ -20,7 +20,8 @@ import numpy as np
 
 from recursive_dyn.graph.coefficients import linear_forms
 from recursive_dyn.graph.differentiate import directional_derivative
-from recursive_dyn.graph.expression import Expression, Graph, Scalar, array, substitute
+from recursive_dyn.graph.expression import Expression, Graph, Scalar, array
+from recursive_dyn.graph.traversal import substitute
 from recursive_dyn.model.model import WORLD, Model, once
 from recursive_dyn.recursion.equations.lagrangian import FactoredMatrix
 from recursive_dyn.recursion.kinematics import LinkKinematics, Tree, rates

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from recursive_dyn.errors import ModelError
-from recursive_dyn.graph.expression import Scalar, array, combine, substitute
+from recursive_dyn.graph.expression import Scalar, array, combine
+from recursive_dyn.graph.traversal import substitute
 from recursive_dyn.model.constraint import POSITION, RATE, VELOCITY, Constraint
 from recursive_dyn.model.force_element import OWN_RATE, ForceElement, ForceTerm
 from recursive_dyn.model.independent import IndependentPart, everything

@@ -16,18 +16,8 @@ from typing import Any
 import numpy as np
 
 from recursive_dyn.graph.differentiate import directional_derivative
-from recursive_dyn.graph.expression import (
-    Expression,
-    Scalar,
-    array,
-    less,
-    maximum,
-    reachable,
-    reciprocal,
-    select,
-    sqrt,
-    substitute,
-)
+from recursive_dyn.graph.expression import Expression, Scalar, array, less, maximum, reciprocal, select, sqrt
+from recursive_dyn.graph.traversal import reachable, substitute
 from recursive_dyn.model.constraint import Constraint
 from recursive_dyn.model.force_element import OWN_RATE, ForceTerm
 from recursive_dyn.model.model import Model, once

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from recursive_dyn.dynamics.dynamics import Dynamics
-from recursive_dyn.graph.expression import evaluate
+from recursive_dyn.graph.traversal import evaluate
 from recursive_dyn.joint.charted_program import CHART
 from recursive_dyn.joint.nearest_point import MET, nearest_point
 from recursive_dyn.model.model import WORLD, Link, Model

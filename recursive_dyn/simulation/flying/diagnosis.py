@@ -8,7 +8,7 @@ import numpy as np
 from recursive_dyn.codegen.reference import run
 from recursive_dyn.dynamics.dynamics import Dynamics
 from recursive_dyn.dynamics.model_functions import ModelFunctions
-from recursive_dyn.graph import expression as ex
+from recursive_dyn.graph.traversal import evaluate
 from recursive_dyn.joint.charted_program import CHART
 from recursive_dyn.joint.drive import Drive
 from recursive_dyn.model.model import Model
@@ -35,7 +35,7 @@ def culprit(model: Model, q: np.ndarray, v: np.ndarray, h: float, parameters: np
             values |= {("q", i): x + link.offset for i, x in enumerate(own[0])}
             values |= {("v", i): x for i, x in enumerate(own[1])}
             values |= {CHART: values["parameter", link.chart]} if link.chart is not None else {}
-            if not all(np.isfinite(x) for x in ex.evaluate(flat, values)):
+            if not all(np.isfinite(x) for x in evaluate(flat, values)):
                 return model.coordinates[link.slots[0]].name
     return None
 
@@ -70,6 +70,6 @@ def _driven(
 ) -> tuple[list[float], list[float]]:
     derived = drive.derived
     inputs = parameters | {("q", i): x for i, x in enumerate(q)} | {("v", i): x for i, x in enumerate(v)}
-    flat = np.array(ex.evaluate([*derived.values, *derived.phi.flat], inputs), dtype=float)
+    flat = np.array(evaluate([*derived.values, *derived.phi.flat], inputs), dtype=float)
     n = len(derived.values)
     return list(flat[:n]), list(flat[n:].reshape(n, -1) @ v)

@@ -38,7 +38,7 @@ import numpy as np
 
 from recursive_dyn.dynamics.dynamics import Dynamics
 from recursive_dyn.errors import StateError
-from recursive_dyn.graph.expression import evaluate
+from recursive_dyn.graph.traversal import evaluate
 from recursive_dyn.model.model import WORLD
 from recursive_dyn.recursion.momenta import impulse
 from recursive_dyn.simulation.flying.applied_forces import AppliedForce

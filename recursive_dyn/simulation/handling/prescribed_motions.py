@@ -12,7 +12,8 @@ import numpy as np
 from recursive_dyn.dynamics.dynamics import Dynamics
 from recursive_dyn.dynamics.parameters import Parameters
 from recursive_dyn.errors import ModelError, StateError
-from recursive_dyn.graph.expression import Graph, Scalar, evaluate
+from recursive_dyn.graph.expression import Graph, Scalar
+from recursive_dyn.graph.traversal import evaluate
 from recursive_dyn.joint.coordinate import CLOCK
 from recursive_dyn.maximal.maximal_dynamics import MaximalDynamics
 from recursive_dyn.model.clock import PrescribedMotion

@@ -20,7 +20,7 @@ import numpy as np
 
 from recursive_dyn.codegen.compiled import Floats, compiled
 from recursive_dyn.errors import StateError
-from recursive_dyn.graph import expression as ex
+from recursive_dyn.graph.traversal import evaluate
 from recursive_dyn.model.model import Link
 from recursive_dyn.simulation.joint_laws.pose_ways import way_to_point, way_to_turn
 from recursive_dyn.spatial.rotations import matrix_to_quaternion
@@ -57,7 +57,7 @@ def target(
     joint = link.joint.charts[chart]
     derived = joint.kinematics()
     inputs = {("q", i): x for i, x in enumerate(position)} | {("parameter", p): parameters[p] for p in joint.parameters}
-    numbers = np.array(ex.evaluate([*derived.pose[:3].flat, *derived.subspace.flat], inputs), dtype=float)
+    numbers = np.array(evaluate([*derived.pose[:3].flat, *derived.subspace.flat], inputs), dtype=float)
     pose, S = numbers[:12].reshape(3, 4), numbers[12:].reshape(6, -1)
     sizes = np.linalg.svd(S, compute_uv=False) if np.isfinite(numbers).all() else np.zeros(1)
     if not sizes[-1] > _SINGULAR * sizes[0]:

@@ -6,7 +6,8 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from recursive_dyn.errors import StateError
-from recursive_dyn.graph.expression import Expression, Scalar, evaluate, reachable
+from recursive_dyn.graph.expression import Expression, Scalar
+from recursive_dyn.graph.traversal import evaluate, reachable
 from recursive_dyn.joint.coordinate import CLOCK
 
 NEAR = 1e-6  # m or rad, and of a position, by which a motion may begin from where its coordinate is, or jump

@@ -12,7 +12,8 @@ from typing import Any
 import numpy as np
 
 from recursive_dyn.errors import ModelError
-from recursive_dyn.graph.expression import Graph, Scalar, array, cos, sin, substitute
+from recursive_dyn.graph.expression import Graph, Scalar, array, cos, sin
+from recursive_dyn.graph.traversal import substitute
 from recursive_dyn.joint import joint_program as core
 from recursive_dyn.spatial.spaces import Flat
 from scene.joints.curves.moving_frame import carried_frame, check_choices, ride, upward

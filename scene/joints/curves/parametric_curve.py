@@ -9,7 +9,8 @@ import numpy as np
 
 from recursive_dyn.errors import ModelError
 from recursive_dyn.graph.differentiate import directional_derivative
-from recursive_dyn.graph.expression import Graph, Scalar, array, evaluate
+from recursive_dyn.graph.expression import Graph, Scalar, array
+from recursive_dyn.graph.traversal import evaluate
 from scene.joints.curves.piecewise import Cells, tangents
 from scene.joints.curves.spline import Pieces
 

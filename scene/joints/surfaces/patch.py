@@ -10,7 +10,8 @@ import numpy as np
 
 from recursive_dyn.errors import ModelError
 from recursive_dyn.graph.differentiate import directional_derivative
-from recursive_dyn.graph.expression import Graph, Scalar, array, evaluate, table
+from recursive_dyn.graph.expression import Graph, Scalar, array, table
+from recursive_dyn.graph.traversal import evaluate
 from recursive_dyn.joint import joint_program as core
 from recursive_dyn.spatial.spaces import Flat
 from scene.joints.curves.piecewise import Cells

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from recursive_dyn.graph.expression import evaluate
+from recursive_dyn.graph.traversal import evaluate
 
 
 class PatchShape:

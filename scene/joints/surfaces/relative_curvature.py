@@ -9,7 +9,8 @@ from typing import Any
 import numpy as np
 
 from recursive_dyn.errors import ModelError
-from recursive_dyn.graph.expression import Graph, evaluate
+from recursive_dyn.graph.expression import Graph
+from recursive_dyn.graph.traversal import evaluate
 from recursive_dyn.joint import joint_program as core
 from recursive_dyn.joint.joint_check import dependence, samples
 from scene.joints.parametric_joint import Joint

@@ -10,7 +10,8 @@ from typing import Any
 import numpy as np
 
 from recursive_dyn.errors import ModelError
-from recursive_dyn.graph.expression import Graph, Scalar, array, evaluate
+from recursive_dyn.graph.expression import Graph, Scalar, array
+from recursive_dyn.graph.traversal import evaluate
 from scene.scalars import carried, in_sympy, lowered
 
 Pieces = list[tuple[np.ndarray, int]]  # poses (4, 4) whose product is the frame, and how many coordinates each takes

@@ -6,7 +6,7 @@ REST_SPEED = 1e-4  # m/s: the same where there is no gravity
 LIMIT_REACH = 0.02  # rad or m: what forces that are not in the flight may move a coordinate by in a step
 
 # Contacts that last
-TURNS = 1e-3  # rad/s: what turns slower takes its contacts nowhere
+TURNS = 1e-3  # rad/s and m/s: what turns and moves slower takes its contacts nowhere
 WANDERS = 2.0  # times what its bodies move and turn by, or its way in the step before: how far a contact may get
 WANDERS_GLIDING = 10.0  # the same of ellipsoids: faster than what it is on as the radius there is larger than the arm
 EDGES = 0.1  # share of that beyond which a contact whose normal turned, and did not before, is on another face

@@ -76,7 +76,6 @@ def test_one_that_pulls_aside_too(h):
     assert found == pytest.approx(wanted, rel=2e-3)
 
 
-@pytest.mark.xfail(strict=True, reason="a bushing is implicit in one direction at a time: 216.4 of 219.6 N")
 def test_a_bushing_that_pulls_aside_too():
     at = (1e-3, 0, 0.15 - PULL / 1e5)
     found, wanted = aside(lambda scene, box: scene.bushing(scene.world, box, 1e5, 1e3, 100.0, 1.0, at), 1 / 60)

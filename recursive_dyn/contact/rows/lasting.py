@@ -54,15 +54,16 @@ def lone_of(problem: ImpulseProblem, c: int, side: int) -> int:
 
 @compiled
 def turns(problem: ImpulseProblem, c: int) -> bool:
-    """Whether a contact is of lone bodies, or of one with what does not move, that turn."""
+    """Whether a contact is of lone bodies, or of one with what does not move, that turn, or move: what glides on what
+    is curved takes its contact round it."""
     rate = 0.0
     for side in range(2):
         k = tree_of(problem, c, side)
         if k == ELSEWHERE:
             return False
         if k >= 0:
-            start = problem.lone.start
-            rate += abs(start[k, 0]) + abs(start[k, 1]) + abs(start[k, 2])
+            for i in range(6):
+                rate += abs(problem.lone.start[k, i])
     return rate > TURNS
 
 

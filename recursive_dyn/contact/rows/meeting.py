@@ -18,6 +18,7 @@ from recursive_dyn.codegen.compiled import Floats, Integers, compiled
 from recursive_dyn.contact.contact_buffer import ContactTable
 from recursive_dyn.contact.problem import ImpulseProblem
 from recursive_dyn.contact.rows.lasting import dot, row, tree_of
+from recursive_dyn.contact.tuning import BEYOND_SLOP
 
 Points = Annotated[np.ndarray, float, 2, 3]
 
@@ -96,11 +97,12 @@ def _moves_past(problem: ImpulseProblem, c: int, a: float, b: float, u: Floats) 
 
 @compiled
 def _since(problem: ImpulseProblem, c: int) -> float:
-    """How long ago the surfaces of a contact touched, s; 0 if they did not fly into each other within the step."""
-    gap, u = problem.contacts.gaps[c], np.empty(3)
+    """How long ago the surfaces of a contact touched, s, which may have done so as the step began; 0 if they did not
+    fly into each other within it."""
+    gap, u, h, slop = problem.contacts.gaps[c], np.empty(3), problem.options.h, problem.options.slop
     _moves_past(problem, c, 0.0, 0.0, u)
     speed = dot(row(problem.contacts.normals[c]), row(u))
-    return gap / speed if speed < 0.0 and gap > speed * problem.options.h else 0.0
+    return min(gap / speed, h) if speed < 0.0 and gap - speed * h > -slop * BEYOND_SLOP else 0.0
 
 
 @compiled
@@ -112,18 +114,30 @@ def _balls_since(problem: ImpulseProblem, c: int) -> float:
     far = a + b + contacts.gaps[c]
     closing, square = far * dot(row(n), row(u)), dot(row(u), row(u))
     root = np.sqrt(max(closing * closing - square * (far * far - (a + b) ** 2), 0.0))
-    if square * problem.options.h <= closing + root:
+    h, slop = problem.options.h, problem.options.slop
+    if closing >= 0.0 or (
+        closing + root > square * h and not _began_apart(far, closing, square, h, a + b - slop * BEYOND_SLOP)
+    ):
         return 0.0
-    since, along = (closing + root) / square, 0.0
+    since, size, along = min((closing + root) / square, h), 0.0, 0.0
+    for i in range(3):
+        size += (far * n[i] - since * u[i]) ** 2
+    size = np.sqrt(size)
     for i in range(3):
         now = far * n[i]
-        m = (now - since * u[i]) / (a + b)
+        m = (now - since * u[i]) / size
         along += now * m
         contacts.points[c, 0, i] += a * (n[i] - m)
         contacts.points[c, 1, i] -= b * (n[i] - m)
         n[i] = m
     contacts.gaps[c] = along - (a + b)
     return since
+
+
+@compiled
+def _began_apart(far: float, closing: float, square: float, h: float, least: float) -> bool:
+    """Whether two middles were no nearer than ``least`` as the step began."""
+    return far * far - 2.0 * h * closing + h * h * square > least * least
 
 
 @compiled

@@ -123,9 +123,7 @@ def sampled(motions: Mapping[str, Written]) -> list[SampledMotion]:
 
 def stepped(motions: Mapping[str, Written]) -> Motions:
     """Those that steps look at before they begin: that Python functions say, or expressions that may jump."""
-    written = [
-        WrittenMotion(name, m) for name, m in motions.items() if not isinstance(m, SampledMotion) and has_ranges(m)
-    ]
+    written = [WrittenMotion(name) for name, m in motions.items() if not isinstance(m, SampledMotion) and has_ranges(m)]
     return [*sampled(motions), *written]
 
 

@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from typing import Any
+from collections.abc import Callable
+
+import numpy as np
 
 from recursive_dyn.errors import StateError
 from recursive_dyn.graph.expression import Expression, Scalar
-from recursive_dyn.graph.traversal import evaluate, reachable
-from recursive_dyn.joint.coordinate import CLOCK
+from recursive_dyn.graph.traversal import reachable
+
+Array = np.ndarray
 
 NEAR = 1e-6  # m or rad, and of a position, by which a motion may begin from where its coordinate is, or jump
 _ROUNDING = 1e-9  # of a step, more than the clock rounds
+_TOLD = 0.2  # of a step times the change of rate, by which a smooth motion differs from the mean of its rates
 _HALVES = 44  # of an interval, after which what has not moved less has jumped: it is next to the rounding of time
 
 
@@ -57,20 +60,22 @@ class SeamChecks:
 class WrittenMotion:
     """A motion that an expression says which is another one in some ranges, where these may not meet."""
 
-    def __init__(self, name: str, value: Scalar) -> None:
-        self.name, self._value, self._seam = name, value, SeamChecks(name)
+    def __init__(self, name: str) -> None:
+        self.name, self._seam = name, SeamChecks(name)
 
-    def check(self, time: float, h: float, parameters: Mapping[str, float]) -> None:
-        """StateError if it jumps in a step of h from a time on."""
-        values: dict[Any, Scalar] = {("parameter", name): x for name, x in parameters.items()}
+    def check(self, where: Callable[[float], Array], place: int, slot: int, time: float, h: float) -> None:
+        """StateError if it jumps in a step of h from a time on; where(t): q and v, one after the other, with what is
+        prescribed as it is then, this motion at ``place`` and its rate at ``slot``.
 
-        def at(when: float) -> float:
-            (x,) = evaluate([self._value], values | {("parameter", CLOCK): when})
-            return float(x)
-
+        It is looked at more closely only where its rates at both ends do not tell how far it gets.
+        """
         end = time + h * (1.0 + _ROUNDING)  # or the clock may be behind a jump there, and this before
-        self._seam.check(time, at(time), end, at(end))
-        refuse_jump(self.name, at, time, end)
+        before, after = where(time), where(end)
+        first, last = float(before[place]), float(after[place])
+        self._seam.check(time, first, end, last)
+        mean, change = 0.5 * (before[slot] + after[slot]), after[slot] - before[slot]
+        if abs(last - first - h * mean) > NEAR * (1.0 + abs(first)) + _TOLD * h * abs(change):
+            refuse_jump(self.name, lambda t: float(where(t)[place]), time, end)
 
 
 def has_ranges(value: Scalar) -> bool:

@@ -34,6 +34,13 @@ def rule_of(dynamics: Dynamics, integrator: str | None) -> str:
     return default if integrator is None else integrator
 
 
+def _places(dynamics: Dynamics, name: str) -> tuple[int, int]:
+    """Where among q and v, one after the other, a prescribed coordinate and its rate are."""
+    model = dynamics.model
+    motion = next(m for m in model.motions if model.coordinates[m.slot].name == name)
+    return motion.place, model.nq + motion.slot
+
+
 class StepForces:
     """Of one simulation, with ``motions`` that are sampled, or looked at, at the start of every step.
 
@@ -63,7 +70,7 @@ class StepForces:
         names = list(dynamics.parameters) if motions else []
         own = [m for m in motions if isinstance(m, SampledMotion)]
         self._sampled = [(motion, names.index(motion.parameters[0])) for motion in own]  # where their numbers are
-        self._written = [m for m in motions if isinstance(m, WrittenMotion)]
+        self._written = [(m, *_places(dynamics, m.name)) for m in motions if isinstance(m, WrittenMotion)]
         self.timed = bool(dynamics.model.prescribed)
         self.constrained = bool(dynamics.model.constraints)
         self.lands = self.constrained or (self.joints is not None and self.joints.lands)
@@ -91,14 +98,22 @@ class StepForces:
         state.keep_time()
         for motion, first in self._sampled:
             motion.sample(state.time, h, self._dynamics.parameters.values_array[first : first + COUNT])
-        for written in self._written:
-            written.check(state.time, h, self._dynamics.parameters)
+        for written, place, slot in self._written:
+            written.check(lambda t: self._in_time(state, t), place, slot, state.time, h)
 
     def end(self, state: State) -> None:
         """It has ended: what is prescribed is where time says."""
         state.keep_time()
         if self._dynamics.model.motions:
             state.q[:], state.v[:] = np.split(self._dynamics.call("in_time", state.q, state.v), [len(state.q)])
+
+    def _in_time(self, state: State, time: float) -> np.ndarray:
+        """q and v (nq + nv,) of a state with what is prescribed as it is at another time."""
+        clock = self._dynamics.model.clock
+        q = state.q.copy()
+        if clock is not None:
+            q[clock[0]] = time
+        return self._dynamics.call("in_time", q, state.v)
 
     def forces(self, state: State, tau: np.ndarray, h: float) -> np.ndarray:
         """tau (nv,) with what joints between free bodies do in a step of h from here, and what holds what is stuck."""

@@ -20,6 +20,7 @@ from recursive_dyn.model.clock import PrescribedMotion
 from recursive_dyn.model.with_motions import place, with_motions
 from recursive_dyn.simulation.results.step_results import StepResults
 from recursive_dyn.simulation.state import real
+from recursive_dyn.simulation.stepping.leading import impulse_on
 from recursive_dyn.simulation.stepping.motion_jumps import NEAR, WrittenMotion, has_ranges
 from recursive_dyn.simulation.stepping.sampled_motion import COUNT, Motions, SampledMotion
 
@@ -106,7 +107,7 @@ class PrescribedMotions:
         result, free = np.zeros(present.nv), free.view()
         for name in free.parameters:
             free.parameters[name] = present.parameters[name]
-        result[: free.nv] = _impulse(free, q[: free.nq], slot, rate, present.model.prescribed)
+        result[: free.nv] = impulse_on(free, q[: free.nq], slot, rate, present.model.prescribed)
         return result
 
     def keep(self, free: Dynamics, motions: Mapping[str, Written]) -> None:
@@ -162,16 +163,3 @@ def _now(motion: Written, time: float, timestep: float, dynamics: Dynamics) -> t
     if not np.isfinite([x, rate, second]).all():
         raise StateError(f"prescribe: {what}, its rate or acceleration is not finite at t = {time:.6g} s")
     return float(x), float(rate)
-
-
-def _impulse(dynamics: Dynamics, q: np.ndarray, slot: int, change: float, prescribed: frozenset[int]) -> np.ndarray:
-    """The change of v (nv,) by an impulse on one coordinate that changes its velocity so much, and by constraints."""
-    result = np.zeros(dynamics.nv)
-    free = [k for k in range(dynamics.nv) if k != slot and k not in prescribed]
-    M = dynamics.mass_matrix(q)
-    C = dynamics.constraint_jacobian(q) if dynamics.model.constraints else np.zeros((0, dynamics.nv))
-    m = len(C)
-    system = np.block([[M[np.ix_(free, free)], C[:, free].T], [C[:, free], np.zeros((m, m))]])
-    result[free] = np.linalg.lstsq(system, -change * np.append(M[free, slot], C[:, slot]), rcond=None)[0][: len(free)]
-    result[slot] = change
-    return result

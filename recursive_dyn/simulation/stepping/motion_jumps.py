@@ -15,6 +15,7 @@ Array = np.ndarray
 NEAR = 1e-6  # m or rad, and of a position, by which a motion may begin from where its coordinate is, or jump
 _ROUNDING = 1e-9  # of a step, more than the clock rounds
 _TOLD = 0.2  # of a step times the change of rate, by which a smooth motion differs from the mean of its rates
+_RANGES = ("select", "min", "max", "floor")
 _HALVES = 44  # of an interval, after which what has not moved less has jumped: it is next to the rounding of time
 
 
@@ -33,6 +34,21 @@ def refuse_jump(name: str, at: Callable[[float], float], start: float, end: floa
             start, first = middle, x
     if not _together(first, last):
         raise jump(name, first, last, end)
+
+
+def kink(rate: Callable[[float], float], start: float, end: float) -> float:
+    """By how much the rate of a motion jumps between two times, 0 if it does not: halves as in ``refuse_jump``."""
+    first, last = rate(start), rate(end)
+    for _ in range(_HALVES):
+        if _together(first, last):
+            return 0.0
+        middle = 0.5 * (start + end)
+        v = rate(middle)
+        if abs(v - first) > abs(last - v):
+            end, last = middle, v
+        else:
+            start, first = middle, v
+    return 0.0 if _together(first, last) else last - first
 
 
 def jump(name: str, before: float, after: float, time: float) -> StateError:
@@ -63,9 +79,9 @@ class WrittenMotion:
     def __init__(self, name: str) -> None:
         self.name, self._seam = name, SeamChecks(name)
 
-    def check(self, where: Callable[[float], Array], place: int, slot: int, time: float, h: float) -> None:
-        """StateError if it jumps in a step of h from a time on; where(t): q and v, one after the other, with what is
-        prescribed as it is then, this motion at ``place`` and its rate at ``slot``.
+    def check(self, where: Callable[[float], Array], place: int, slot: int, time: float, h: float) -> float:
+        """By how much its rate jumps in a step of h from a time on, StateError if it jumps itself; where(t): q and v,
+        one after the other, with what is prescribed as it is then, this motion at ``place`` and its rate at ``slot``.
 
         It is looked at more closely only where its rates at both ends do not tell how far it gets.
         """
@@ -76,11 +92,13 @@ class WrittenMotion:
         mean, change = 0.5 * (before[slot] + after[slot]), after[slot] - before[slot]
         if abs(last - first - h * mean) > NEAR * (1.0 + abs(first)) + _TOLD * h * abs(change):
             refuse_jump(self.name, lambda t: float(where(t)[place]), time, end)
+            return kink(lambda t: float(where(t)[slot]), time, end)
+        return 0.0
 
 
 def has_ranges(value: Scalar) -> bool:
     """Whether an expression is another one in some ranges."""
-    return isinstance(value, Expression) and any(node.op == "select" for node in reachable([value]))
+    return isinstance(value, Expression) and any(node.op in _RANGES for node in reachable([value]))
 
 
 def _together(x: float, y: float) -> bool:

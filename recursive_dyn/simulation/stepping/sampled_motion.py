@@ -3,7 +3,7 @@
 The function is asked at six points of a step, its ends among them, where the Chebyshev polynomial of degree five is
 extremal. Through them goes x(t) = sum of c_k s^k, s = 2 (t - t0) / h - 1: its second derivative is good to h^4, and to
 some 1e-13 / h^2 of x by rounding. Where its last coefficients are no small share of what it moves, the function is
-looked at more closely, as it may jump.
+looked at more closely, as it may jump; if it does not, the step goes along the chord.
 """
 
 from __future__ import annotations
@@ -70,6 +70,9 @@ class SampledMotion:
         if np.abs(c[-2:]).sum() > _ROUGH * (max(x) - min(x)):
             for start, end in pairwise(when):
                 refuse_jump(self.name, self.at, start, end)
+            # a polynomial through a kink swings as wildly as it is short; along the chord rates jump where steps end
+            c[:] = 0.0
+            c[0], c[1] = 0.5 * (x[0] + x[-1]), 0.5 * (x[-1] - x[0])
         numbers[:] = middle, 1.0 / half, *c
 
 

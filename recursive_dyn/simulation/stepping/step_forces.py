@@ -24,8 +24,8 @@ from recursive_dyn.simulation.joint_laws.joint_motors import JointMotors
 from recursive_dyn.simulation.joint_laws.motors import Motors
 from recursive_dyn.simulation.report import Landings
 from recursive_dyn.simulation.state import State
-from recursive_dyn.simulation.stepping.motion_jumps import WrittenMotion
-from recursive_dyn.simulation.stepping.sampled_motion import COUNT, Motions, SampledMotion
+from recursive_dyn.simulation.stepping.leading import Leading
+from recursive_dyn.simulation.stepping.sampled_motion import Motions
 
 
 def rule_of(dynamics: Dynamics, integrator: str | None) -> str:
@@ -67,10 +67,8 @@ class StepForces:
             self.motors = self._of_joints = JointMotors(dynamics.reduced)
         self.bounded = len(ball_limits(dynamics.model).slots) > 0 or (self.joints is not None and self.joints.bounded)
         self._links = None if self.joints is None else body_links(dynamics.model)
-        names = list(dynamics.parameters) if motions else []
-        own = [m for m in motions if isinstance(m, SampledMotion)]
-        self._sampled = [(motion, names.index(motion.parameters[0])) for motion in own]  # where their numbers are
-        self._written = [(m, *_places(dynamics, m.name)) for m in motions if isinstance(m, WrittenMotion)]
+        sees_kinks = registry.find(self.rule) is registry.find("variational_midpoint")
+        self._leading = Leading(dynamics, motions, (not sees_kinks, self.joints is None))
         self.timed = bool(dynamics.model.prescribed)
         self.constrained = bool(dynamics.model.constraints)
         self.lands = self.constrained or (self.joints is not None and self.joints.lands)
@@ -96,16 +94,12 @@ class StepForces:
         if not self.timed:
             return
         state.keep_time()
-        for motion, first in self._sampled:
-            motion.sample(state.time, h, self._dynamics.parameters.values_array[first : first + COUNT])
-        for written, place, slot in self._written:
-            written.check(lambda t: self._in_time(state, t), place, slot, state.time, h)
+        self._leading.begin(state, h)
 
     def end(self, state: State) -> None:
         """It has ended: what is prescribed is where time says."""
         state.keep_time()
-        if self._dynamics.model.motions:
-            state.q[:], state.v[:] = np.split(self._dynamics.call("in_time", state.q, state.v), [len(state.q)])
+        self._leading.end(state)
 
     def _in_time(self, state: State, time: float) -> np.ndarray:
         """q and v (nq + nv,) of a state with what is prescribed as it is at another time."""

@@ -1,0 +1,78 @@
+"""Prescribed motions as steps go through them: where they jump, and what their kinks do to what they lead.
+
+A motion whose rate jumps strikes: an impulse on its coordinate changes that rate, and what hangs on it keeps the
+momenta that it has of its own (M_ff dv_f = -M_fp dv_p, with constraints). No step sees that in accelerations.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from recursive_dyn.dynamics.dynamics import Dynamics
+from recursive_dyn.simulation.state import State
+from recursive_dyn.simulation.stepping.motion_jumps import WrittenMotion
+from recursive_dyn.simulation.stepping.sampled_motion import COUNT, Motions, SampledMotion
+
+_KINK = 1e-5  # rad or m a second, and of a rate, from where on it has jumped: polynomials of a step are good to less
+
+
+class Leading:
+    """The motions of a simulation's dynamics that steps look at before they begin; strikes: whether kinks of those that
+    expressions say are given as impulses (a rule of momenta sees them itself), and of any."""
+
+    def __init__(self, dynamics: Dynamics, motions: Motions, strikes: tuple[bool, bool]) -> None:
+        self._dynamics, self._written_strike, self._sampled_strike = dynamics, *strikes
+        model, parameters = dynamics.model, list(dynamics.parameters) if motions else []
+        names = {model.coordinates[m.slot].name: m for m in model.motions} if motions else {}
+        self._sampled = [
+            (m, parameters.index(m.parameters[0]), names[m.name].slot if m.name in names else -1)
+            for m in motions
+            if isinstance(m, SampledMotion)
+        ]
+        self._written = [(m, names[m.name].place, names[m.name].slot) for m in motions if isinstance(m, WrittenMotion)]
+        self._left: np.ndarray | None = None  # v where the last step ended
+
+    def begin(self, state: State, h: float) -> None:
+        """A step of h begins: sample motions, and strike where the rate of one jumps. StateError where one jumps."""
+        d, nq = self._dynamics, self._dynamics.model.nq
+        for sampled, first, _ in self._sampled:
+            sampled.sample(state.time, h, d.parameters.values_array[first : first + COUNT])
+        changes = dict[int, float]()
+        for written, place, slot in self._written:
+            changes[slot] = written.check(lambda t: self._then(state, t), place, nq + slot, state.time, h)
+        if not self._written_strike:
+            changes.clear()
+        if self._sampled and self._sampled_strike and self._left is not None:
+            now = self._then(state, state.time)
+            for _, _, slot in self._sampled:
+                if slot >= 0 and state.v[slot] == self._left[slot]:  # nobody set it since
+                    changes[slot] = float(now[nq + slot] - state.v[slot])
+        for slot, change in changes.items():
+            if abs(change) > _KINK * (1.0 + abs(state.v[slot])):
+                state.v[:] += impulse_on(d, state.q, slot, change, d.model.prescribed)
+
+    def end(self, state: State) -> None:
+        """It has ended: what is prescribed is where time says."""
+        if self._dynamics.model.motions:
+            state.q[:], state.v[:] = np.split(self._dynamics.call("in_time", state.q, state.v), [len(state.q)])
+            self._left = state.v.copy() if self._sampled else None
+
+    def _then(self, state: State, time: float) -> np.ndarray:
+        """q and v (nq + nv,) of a state with what is prescribed as it is at another time."""
+        clock, q = self._dynamics.model.clock, state.q.copy()
+        if clock is not None:
+            q[clock[0]] = time
+        return self._dynamics.call("in_time", q, state.v)
+
+
+def impulse_on(dynamics: Dynamics, q: np.ndarray, slot: int, change: float, prescribed: frozenset[int]) -> np.ndarray:
+    """The change of v (nv,) by an impulse on one coordinate that changes its velocity so much, and by constraints."""
+    result = np.zeros(dynamics.nv)
+    free = [k for k in range(dynamics.nv) if k != slot and k not in prescribed]
+    M = dynamics.mass_matrix(q)
+    C = dynamics.constraint_jacobian(q) if dynamics.model.constraints else np.zeros((0, dynamics.nv))
+    m = len(C)
+    system = np.block([[M[np.ix_(free, free)], C[:, free].T], [C[:, free], np.zeros((m, m))]])
+    result[free] = np.linalg.lstsq(system, -change * np.append(M[free, slot], C[:, slot]), rcond=None)[0][: len(free)]
+    result[slot] = change
+    return result

@@ -76,6 +76,19 @@ def led_on(dynamics: Dynamics, q: _Array, v: _Array) -> tuple[_Array, _Array] | 
     return q, v + _change(dynamics, q, C, dynamics.call("constraint_velocities", q, v), slots)
 
 
+def brought_near(dynamics: Dynamics, q: _Array, v: _Array) -> tuple[_Array, _Array] | None:
+    """(q, v) on the constraints, from where they are missed by next to nothing so near a singular position that rows
+    nearly say the same; None if that leads nowhere."""
+    slots = _free(dynamics)
+    if not all(c.holonomic for c in dynamics.model.constraints) or not missed_by(dynamics, q) <= _FAR:
+        return None
+    q = _met(dynamics, q, slots)
+    if not missed_by(dynamics, q) <= MET:
+        return None
+    missed = dynamics.call("constraint_velocities", q, v)
+    return q, v + _change(dynamics, q, dynamics.constraint_jacobian(q), missed, slots)
+
+
 def _met(dynamics: Dynamics, q: _Array, slots: _Array) -> _Array:
     """Where Newton's steps from q lead, every row at its own scale."""
     for _ in range(_STEPS):

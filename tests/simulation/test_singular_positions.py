@@ -207,3 +207,28 @@ def test_the_way_through_a_change_point_is_that_of_small_steps():
         crossings, before = crossings + (before * np.sin(fine.q[1]) < 0), np.sin(fine.q[1])
     assert crossings >= 2
     assert coarse.report.halvings >= 7  # eight parts, at one of these at least
+
+
+@pytest.mark.parametrize("integrator", ["linearly_implicit_rk4", "rk4", "implicit_midpoint"])
+@pytest.mark.parametrize(("count", "h"), [(2, 1 / 60), (2, 1 / 240), (2, 1 / 2000), (5, 1 / 1000)])
+def test_parallelograms_that_lie_flat_fall_from_rest(integrator, count, h):
+    """All rockers as one of them with a coupler, however small the steps by which they leave the flat position."""
+
+    def rod(name: str) -> Body:
+        inertia = np.diag([0.001, 1 / 12, 1 / 12])
+        return Body(name, mass=1.0, center_of_mass=(0.5, 0, 0), inertia=inertia)
+
+    scene = Scene(gravity=(0, 0, -9.81))
+    before = scene.world.attach(first := rod("rocker 0"), joints.revolute("y")) and first
+    for k in range(1, count + 1):
+        rocker, coupler = rod(f"rocker {k}"), rod(f"coupler {k}")
+        scene.world.attach(rocker, joints.revolute("y"), at=rd.pose((k, 0, 0)))
+        before.attach(coupler, joints.revolute("y"), at=rd.pose((1.0, 0, 0)))
+        scene.pin(coupler, rocker, point_a=(1.0, 0, 0), point_b=(1.0, 0, 0), axis=(0, 1, 0))
+        before = rocker
+    sim = rd.Simulation(scene.compile(), h, integrator)
+    sim.step(round(0.3 / h))
+    d, angles = sim.dynamics, dict(zip(sim.dynamics.coordinates, sim.q, strict=True))
+    rockers = [x for name, x in angles.items() if name.startswith("rocker")]
+    assert np.ptp(rockers) < 1e-9 and rockers[0] > 0.49
+    assert abs(d.kinetic_energy(sim.q, sim.v) + d.potential_energy(sim.q)) < 3e-3

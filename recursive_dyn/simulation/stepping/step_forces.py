@@ -11,7 +11,7 @@ from recursive_dyn.contact.contact_buffer import ContactBuffer
 from recursive_dyn.contact.layout import body_links
 from recursive_dyn.dynamics.dynamics import Dynamics
 from recursive_dyn.dynamics.projection import landing
-from recursive_dyn.dynamics.taut import Stuck, at_rest, held, led_on, still_stuck, tautened
+from recursive_dyn.dynamics.taut import Stuck, at_rest, brought_near, held, led_on, still_stuck, tautened
 from recursive_dyn.errors import StateError
 from recursive_dyn.integrators import registry
 from recursive_dyn.integrators.integrator import StatePair
@@ -142,9 +142,10 @@ class StepForces:
         except StateError as error:
             if again is not None and (other := again()) is not None:
                 return self.landed(*other, time)
-            if self.joints is not None or (taut := self._tautened(q, v)) is None:
+            state = None if self.joints is not None else self._tautened(q, v) or brought_near(self._dynamics, q, v)
+            if state is None:
                 raise StateError(f"simulation at t = {time:.6g} s: {error}") from None
-            return taut
+            return state
         if self._gaping is not None:
             began, self._gaping = self._gaping, None
             self._take(began, state)

@@ -14,6 +14,7 @@ SAME_FACE = 1e-6  # by which normals may differ that are one
 SMOOTH = 0.35  # of the smaller one, by which impulses of steps that follow each other may differ
 SMOOTH_GLIDING = 3.0  # the same of ellipsoids, which press several times as much when they pass over their flat side
 STEADY = 0.1  # the same of stops over several coordinates, which turn with what they hold
+ALONG = 0.99  # cosine of the angle from where on normals of one pair are different ones
 SLIDING = 1e-6  # relative: friction squared so near to its bound is at it
 SETTLING = 1.0  # share by which a correction is larger or smaller for the energy that was gained or lost
 RESOLVED = 0.25  # of what a contact moves by, m/s, up to which all of a correction is given; none of twice as much

@@ -35,7 +35,7 @@ from recursive_dyn.contact.rows.lasting import (
 from recursive_dyn.contact.rows.responses import push
 from recursive_dyn.contact.rows.spins import turned_by
 from recursive_dyn.contact.rows.sustaining import halved_share
-from recursive_dyn.contact.tuning import CREDIT, RESOLVED, SETTLING, SLIDING, SMOOTH, SMOOTH_GLIDING
+from recursive_dyn.contact.tuning import ALONG, CREDIT, RESOLVED, SETTLING, SLIDING, SMOOTH, SMOOTH_GLIDING
 
 
 @compiled
@@ -83,10 +83,23 @@ def bent(problem: ImpulseProblem, rows: ContactRows, same: Integers, targets: Fl
     """
     share = problem.options.position_share - 0.5
     for c in range(len(same)):
-        if same[c] >= 0 and targets[c] == 0.0 and share > 0.0:
+        if same[c] >= 0 and targets[c] == 0.0 and share > 0.0 and not _is_wedged(problem, c, same):
             b = bend(problem, c, same[c])
             for i in range(3):
                 rows.speed[c, i] -= dot(row(rows.axes[c, i]), b)
+
+
+@compiled
+def _is_wedged(problem: ImpulseProblem, c: int, same: Integers) -> bool:
+    """Whether the bodies of a contact touch along other normals, too: by friction these hold them at rest against each
+    other, which asks for one velocity of them all."""
+    contacts, wedged = problem.contacts, False
+    for step in (-1, 1):
+        k = c + step
+        while 0 <= k < len(same) and contacts.a[k] == contacts.a[c] and contacts.b[k] == contacts.b[c]:
+            wedged = wedged or dot(row(contacts.normals[k]), row(contacts.normals[c])) < ALONG
+            k += step
+    return wedged
 
 
 @compiled

@@ -131,6 +131,24 @@ def test_so_does_one_that_touches_as_the_step_begins(h, gap):
             np.testing.assert_allclose(twist(shown.sim, "other")[3:], (way @ line) * line, atol=1e-12)
 
 
+@pytest.mark.parametrize("h", [1 / 60, 1 / 240])
+@pytest.mark.parametrize("gap", [0.0, 1e-6])
+def test_a_row_passes_on_what_a_ball_gives_its_first(h, gap):
+    """It hits that 0.6 rad off the row: of what it gives along their line the last one gets what goes along the row."""
+    material, scene = rd.Material(0.0, restitution=1.0), Scene(gravity=(0, 0, 0))
+    for k in range(3):
+        put(scene, f"b{k}", shapes.Sphere(0.1, material=material), rd.pose(((0.2 + gap) * k, 0, 0)))
+    cue = rd.pose((-0.2 * np.cos(0.6) - 0.31, -0.2 * np.sin(0.6), 0))
+    put(scene, "cue", shapes.Sphere(0.1, material=material), cue)
+    with mirror(scene, h, ground=False) as shown:
+        shown.sim.place("cue", velocity=(0, 0, 0, 3.0, 0, 0))
+        shown.step(round(0.4 / h))
+        given = 3.0 * np.cos(0.6)
+        np.testing.assert_allclose(twist(shown.sim, "b2")[3:], (given * np.cos(0.6), 0, 0), atol=1e-4)
+        np.testing.assert_allclose(twist(shown.sim, "b0")[3:], (0, given * np.sin(0.6), 0), atol=1e-4)
+        np.testing.assert_allclose(twist(shown.sim, "b1")[3:], 0.0, atol=1e-4)
+
+
 @pytest.mark.parametrize(("h", "most"), [(1 / 60, 6e-2), (1 / 240, 2e-3), (1 / 1000, 2e-4)])
 def test_what_glides_round_something_without_spin_keeps_its_speed(h, most):
     """A ball without friction, round a cylinder to which a force holds it: 2.5 rad/s, 3 s."""

@@ -53,7 +53,8 @@ def _pair_met(problem: ImpulseProblem, found: Integers, first: int, end: int) ->
         for c in range(first, end):
             if contacts.gaps[c] < 0.0 and not _pressed(problem, c, found[c]):
                 balls = contacts.balls[c, 0] > 0.0 and contacts.balls[c, 1] > 0.0
-                since = max(since, _balls_since(problem, c) if balls else _since(problem, c))
+                longest = problem.options.h * (1.0 if found[c] >= 0 else 2.0)
+                since = max(since, _balls_since(problem, c, longest) if balls else _since(problem, c, longest))
         start, flown, s, t = problem.lone.start, problem.lone.flown, problem.lone.home[a], problem.lone.home[b]
         for i in range(3, 6):
             u[i - 3] = 0.5 * (start[s, i] + flown[s, i] - start[t, i] - flown[t, i])
@@ -96,17 +97,20 @@ def _moves_past(problem: ImpulseProblem, c: int, a: float, b: float, u: Floats) 
 
 
 @compiled
-def _since(problem: ImpulseProblem, c: int) -> float:
-    """How long ago the surfaces of a contact touched, s, which may have done so as the step began; 0 if they did not
-    fly into each other within it."""
-    gap, u, h, slop = problem.contacts.gaps[c], np.empty(3), problem.options.h, problem.options.slop
+def _since(problem: ImpulseProblem, c: int, longest: float) -> float:
+    """How long ago the surfaces of a contact touched, s; 0 if they did not fly into each other within the longest time:
+    a step or, of what was not seen before, as a bounce led to it within the last one, two."""
+    gap, u, slop = problem.contacts.gaps[c], np.empty(3), problem.options.slop
     _moves_past(problem, c, 0.0, 0.0, u)
     speed = dot(row(problem.contacts.normals[c]), row(u))
-    return min(gap / speed, h) if speed < 0.0 and gap - speed * h > -slop * BEYOND_SLOP else 0.0
+    if speed >= 0.0 or gap - speed * longest <= -slop * BEYOND_SLOP:
+        return 0.0
+    h = problem.options.h
+    return min(gap / speed, h if gap - speed * h > -slop * BEYOND_SLOP else longest)
 
 
 @compiled
-def _balls_since(problem: ImpulseProblem, c: int) -> float:
+def _balls_since(problem: ImpulseProblem, c: int, longest: float) -> float:
     """The same of two balls, whose normal and points become those of when they touched."""
     contacts, n, u = problem.contacts, problem.contacts.normals[c], np.empty(3)
     a, b = contacts.balls[c, 0], contacts.balls[c, 1]
@@ -114,12 +118,12 @@ def _balls_since(problem: ImpulseProblem, c: int) -> float:
     far = a + b + contacts.gaps[c]
     closing, square = far * dot(row(n), row(u)), dot(row(u), row(u))
     root = np.sqrt(max(closing * closing - square * (far * far - (a + b) ** 2), 0.0))
-    h, slop = problem.options.h, problem.options.slop
-    if closing >= 0.0 or (
-        closing + root > square * h and not _began_apart(far, closing, square, h, a + b - slop * BEYOND_SLOP)
-    ):
+    least = a + b - problem.options.slop * BEYOND_SLOP
+    if _began_apart(far, closing, square, problem.options.h, least):
+        longest = problem.options.h
+    if closing >= 0.0 or (closing + root > square * longest and not _began_apart(far, closing, square, longest, least)):
         return 0.0
-    since, size, along = min((closing + root) / square, h), 0.0, 0.0
+    since, size, along = min((closing + root) / square, longest), 0.0, 0.0
     for i in range(3):
         size += (far * n[i] - since * u[i]) ** 2
     size = np.sqrt(size)

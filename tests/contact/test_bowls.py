@@ -111,7 +111,7 @@ def test_nothing_spins_a_ball_without_friction(meshed, restitution):
         assert np.abs(simulation.v[:3]).max() < 1e-12
 
 
-@pytest.mark.parametrize("radii", [(0.1, 0.1, 0.1), (0.1, 0.07, 0.05)])
+@pytest.mark.parametrize("radii", [pytest.param((0.1, 0.1, 0.1), marks=pytest.mark.slow), (0.1, 0.07, 0.05)])
 def test_what_is_smooth_touches_with_its_normal(radii):
     """Where the gradient of its own equation is, as it rolls through the bowl and turns."""
     seen, squares = 0, np.square(radii)

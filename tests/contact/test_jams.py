@@ -41,7 +41,7 @@ def test_a_ball_in_a_crate_is_pressed_by_what_it_has(seed):
 
 @pytest.mark.parametrize("friction", [1.0, 1.5])
 @pytest.mark.parametrize("integrator", INTEGRATORS)
-@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize("seed", [0, *(pytest.param(k, marks=pytest.mark.slow) for k in (1, 2))])
 def test_so_is_one_that_friction_could_wedge(friction, integrator, seed):
     largest, lost = rolling_in_a_crate(friction, seed, integrator)
     assert largest < 20.0 and lost < 0.02
@@ -80,7 +80,7 @@ def test_there_is_a_solution_where_restitution_and_friction_have_none(friction, 
     assert max(thrown_about(friction, restitution, seed)[1] for seed in range(6)) <= 1e-5
 
 
-@pytest.mark.parametrize("gap", [0.1, 0.19])
+@pytest.mark.parametrize("gap", [0.1, pytest.param(0.19, marks=pytest.mark.slow)])
 def test_a_wedge_thrown_between_blocks_is_not_thrown_out(gap):
     """It hits both again and again, with impulses that are alike; there is no friction. What it wins in a step is what
     leads it out of the blocks, of 27 J."""

@@ -132,7 +132,7 @@ def test_a_contact_that_a_joint_blocks_stops_what_the_joint_lets_it_stop(tilt, f
             assert np.abs(d.to_reduced(q, given.changes.v)[1] - want.changes.v).max() < 1e-5 / tilt
 
 
-@pytest.mark.parametrize("root", [joints.free, joints.ball])
+@pytest.mark.parametrize("root", [pytest.param(joints.free, marks=pytest.mark.slow), joints.ball])
 def test_impulses_bring_no_energy_in_where_bodies_move_across_joints(root):
     """Random contacts all over a tree: kinetic energy afterwards is at most what it was, to the tolerance, and bodies
     move across joints as they did. Without friction velocities change as they do in joint coordinates."""

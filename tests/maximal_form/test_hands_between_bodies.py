@@ -120,7 +120,7 @@ def test_what_follows_a_snapshot_is_the_same_in_a_hand():
 
 
 @pytest.mark.parametrize("method", WAYS)
-@pytest.mark.parametrize("spin", [3.0, 10.0])
+@pytest.mark.parametrize("spin", [3.0, pytest.param(10.0, marks=pytest.mark.slow)])
 def test_a_hand_gives_a_chain_no_more_than_its_joints_do(method, spin):
     """Joints between bodies miss some energy themselves, of first order in a step's turn."""
     held = Held(method, 1 / 240, CUBE, 3.0, (0, spin, 0.3 * spin), (0, 0, 0.1), tail=3)

@@ -162,7 +162,7 @@ def test_what_falls_from_any_height_is_not_halved_by_rounding(count, height):
     assert sim.report == Report()
 
 
-@pytest.mark.parametrize("tied", [False, True])
+@pytest.mark.parametrize("tied", [False, pytest.param(True, marks=pytest.mark.slow)])
 def test_halves_are_those_of_the_definition_where_something_else_moves_too(tied):
     """With work on all, springs and dampers of some, and what time drives."""
     scene = Scene()

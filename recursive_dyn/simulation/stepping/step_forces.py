@@ -142,10 +142,10 @@ class StepForces:
         except StateError as error:
             if again is not None and (other := again()) is not None:
                 return self.landed(*other, time)
-            state = None if self.joints is not None else self._tautened(q, v) or brought_near(self._dynamics, q, v)
-            if state is None:
+            near = None if self.joints is not None else self._tautened(q, v) or brought_near(self._dynamics, q, v)
+            if near is None:
                 raise StateError(f"simulation at t = {time:.6g} s: {error}") from None
-            return state
+            return near
         if self._gaping is not None:
             began, self._gaping = self._gaping, None
             self._take(began, state)

@@ -32,14 +32,15 @@ def withdraw(
 
     kicked: whitened velocities that corrections made, among those of ``pushes``; shares, wanted, bounced as in a solve.
     """
-    back, sweeps, residual = np.zeros(len(kicked)), 0, 0.0
+    back, sweeps, residual, some = np.zeros(len(kicked)), 0, 0.0, False
     none, again = np.zeros((len(whole.targets), 3)), np.zeros(these.total[0], dtype=np.bool_)
     for k in range(these.total[0]):
         it = member(whole, these, k)
         if _is_corrected(problem, it, shares) and is_alone(problem, it) and _is_overdone(problem, it, none):
-            again[k] = True
+            again[k] = some = True
             _take_back(problem, it, kicked, pushes, back, shares, bounced)
-    moved_by(whole.rows, whole.lines, back)
+    if some:
+        moved_by(whole.rows, whole.lines, back)
     for k in range(these.total[0]):
         if again[k]:
             done, change = solve_one(member(whole, these, k), problem, wanted, bounced, none)

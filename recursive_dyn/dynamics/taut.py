@@ -50,9 +50,7 @@ def tautened(dynamics: Dynamics, q: _Array, v: _Array) -> tuple[_Array, _Array, 
     """(q, v, what is stuck), this at rest on the constraints, from where they are missed by next to nothing; None where
     nothing is stuck."""
     slots = _free(dynamics)
-    if not all(c.holonomic for c in dynamics.model.constraints) or not missed_by(dynamics, q) <= _FAR:
-        return None
-    if _led(dynamics, q, v, slots):
+    if not _is_near(dynamics, q) or _led(dynamics, q, v, slots):
         return None
     q = _met(dynamics, q, slots)
     if not missed_by(dynamics, q) <= MET or (rows := _stuck_rows(dynamics, q, slots)) is None:
@@ -61,32 +59,32 @@ def tautened(dynamics: Dynamics, q: _Array, v: _Array) -> tuple[_Array, _Array, 
     return q, at_rest(dynamics, stuck, q, v), stuck
 
 
-def led_on(dynamics: Dynamics, q: _Array, v: _Array) -> tuple[_Array, _Array] | None:
-    """(q, v) on the constraints, from where they are missed by next to nothing in a position that a prescribed motion
-    leads through: rows are taken at their own scale while they have any; None from others."""
-    slots = _free(dynamics)
-    if not all(c.holonomic for c in dynamics.model.constraints) or not missed_by(dynamics, q) <= _FAR:
-        return None
-    if not _led(dynamics, q, v, slots):
-        return None
-    q = _met(dynamics, q, slots)
-    C = dynamics.constraint_jacobian(q)
-    if not missed_by(dynamics, q) <= MET or (np.linalg.norm(C, axis=1) < _LEADS * _sizes(dynamics, C)).any():
-        return None
-    return q, v + _change(dynamics, q, C, dynamics.call("constraint_velocities", q, v), slots)
-
-
 def brought_near(dynamics: Dynamics, q: _Array, v: _Array) -> tuple[_Array, _Array] | None:
     """(q, v) on the constraints, from where they are missed by next to nothing so near a singular position that rows
     nearly say the same; None if that leads nowhere."""
     slots = _free(dynamics)
-    if not all(c.holonomic for c in dynamics.model.constraints) or not missed_by(dynamics, q) <= _FAR:
+    if not _is_near(dynamics, q):
         return None
     q = _met(dynamics, q, slots)
     if not missed_by(dynamics, q) <= MET:
         return None
     missed = dynamics.call("constraint_velocities", q, v)
     return q, v + _change(dynamics, q, dynamics.constraint_jacobian(q), missed, slots)
+
+
+def led_on(dynamics: Dynamics, q: _Array, v: _Array) -> tuple[_Array, _Array] | None:
+    """``brought_near`` in a position that a prescribed motion leads through, where rows are taken at their own scale
+    while they have any; None elsewhere."""
+    near = brought_near(dynamics, q, v) if _led(dynamics, q, v, _free(dynamics)) else None
+    if near is None:
+        return None
+    C = dynamics.constraint_jacobian(near[0])
+    return None if (np.linalg.norm(C, axis=1) < _LEADS * _sizes(dynamics, C)).any() else near
+
+
+def _is_near(dynamics: Dynamics, q: _Array) -> bool:
+    """Whether constraints of positions, and no others, are missed by next to nothing."""
+    return all(c.holonomic for c in dynamics.model.constraints) and bool(missed_by(dynamics, q) <= _FAR)
 
 
 def _met(dynamics: Dynamics, q: _Array, slots: _Array) -> _Array:

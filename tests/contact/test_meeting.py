@@ -7,15 +7,27 @@ import pytest
 from contact_scenes import mirror, position, put, twist
 
 import recursive_dyn as rd
+from bridge import PyBulletMirror
 from scene import Body, Scene, joints, shapes
 
 BALL, BOX, CAPSULE = shapes.Sphere(0.1), shapes.Box((0.2, 0.16, 0.12)), shapes.Capsule(0.05, 0.2)
 SLOP = 2e-4  # of the angular momentum: what collides comes to rest half a hundredth of a millimetre deep
 
 
+def lost(shown: PyBulletMirror, h: float) -> float:
+    """The share of the angular momentum that comes or goes in 0.6 s with a collision; NaN if there is none."""
+    sim, struck = shown.sim, False
+    start = sim.dynamics.momentum(sim.q, sim.v)[:3]
+    for _ in range(round(0.6 / h)):
+        shown.step()
+        struck = struck or any(np.any(c.impulse) for c in shown.contacts)
+    change = sim.dynamics.momentum(sim.q, sim.v)[:3] - start
+    return float(np.linalg.norm(change) / np.linalg.norm(start)) if struck else np.nan
+
+
 def collided(shape: shapes.Shape, h: float, seed: int, material: rd.Material) -> float:
-    """The share of the angular momentum that comes or goes in 0.6 s with a collision; NaN if they miss each other."""
-    rng, scene, struck = np.random.default_rng(seed), Scene(gravity=(0, 0, 0)), False
+    """What is ``lost`` where two bodies fly past each other, or into each other."""
+    rng, scene = np.random.default_rng(seed), Scene(gravity=(0, 0, 0))
     aside = 0.04 * rng.normal(size=2)
     for k, side in enumerate((1.0, -1.0)):
         turn, _ = np.linalg.qr(rng.normal(size=(3, 3)))
@@ -26,12 +38,7 @@ def collided(shape: shapes.Shape, h: float, seed: int, material: rd.Material) ->
         sim = shown.sim
         for k, side in enumerate((1.0, -1.0)):
             sim.place(f"b{k}", velocity=(*0.5 * rng.normal(size=3), -1.3 * side, 0, 0))
-        start = sim.dynamics.momentum(sim.q, sim.v)[:3]
-        for _ in range(round(0.6 / h)):
-            shown.step()
-            struck = struck or any(np.any(c.impulse) for c in shown.contacts)
-        change = sim.dynamics.momentum(sim.q, sim.v)[:3] - start
-    return float(np.linalg.norm(change) / np.linalg.norm(start)) if struck else np.nan
+        return lost(shown, h)
 
 
 @pytest.mark.parametrize("h", [1 / 60, 1 / 240])
@@ -62,15 +69,10 @@ def struck_limb(h: float, seed: int, material: rd.Material) -> float:
         parent = own
     put(scene, "ball", replace(BALL, material=material), rd.pose((-0.35, 0, 0)), 2.0)
     with mirror(scene, h, ground=False) as shown:
-        sim, struck = shown.sim, False
+        sim = shown.sim
         for name, speed in (("limb 0", -1.3), ("ball", 1.3)):
             sim.place(name, velocity=(*0.3 * rng.normal(size=3), speed, 0, 0))
-        start = sim.dynamics.momentum(sim.q, sim.v)[:3]
-        for _ in range(round(0.6 / h)):
-            shown.step()
-            struck = struck or any(np.any(c.impulse) for c in shown.contacts)
-        change = sim.dynamics.momentum(sim.q, sim.v)[:3] - start
-    return float(np.linalg.norm(change) / np.linalg.norm(start)) if struck else np.nan
+        return lost(shown, h)
 
 
 @pytest.mark.parametrize("restitution", [0.5, 1.0])

@@ -17,7 +17,7 @@ import numpy as np
 from recursive_dyn.codegen.compiled import Floats, Integers, compiled
 from recursive_dyn.contact.contact_buffer import ContactTable
 from recursive_dyn.contact.problem import ImpulseProblem
-from recursive_dyn.contact.rows.lasting import dot, row, tree_of
+from recursive_dyn.contact.rows.lasting import closing, dot, row, tree_of
 from recursive_dyn.contact.tuning import BEYOND_SLOP
 
 Points = Annotated[np.ndarray, float, 2, 3]
@@ -83,17 +83,14 @@ def told(contacts: ContactTable, points: Points) -> None:
 def _moves_past(problem: ImpulseProblem, c: int, a: float, b: float, u: Floats) -> None:
     """Write the velocity u (3,) of a point of A, ``a`` beneath its surface, against one of B, ``b`` beneath its own, as
     the mean over a step's flight."""
-    contacts, lone, r, w = problem.contacts, problem.lone, np.empty(3), np.empty(3)
-    u[:] = 0.0
+    contacts, lone, arms = problem.contacts, problem.lone, np.empty((1, 2, 3))
     for side in range(2):
-        k, sign, deep = tree_of(problem, c, side), 1.0 - 2.0 * side, a if side == 0 else -b
+        k, deep = tree_of(problem, c, side), a if side == 0 else -b
         for i in range(3):
-            r[i] = contacts.points[c, side, i] + deep * contacts.normals[c, i] - lone.centers[k, i]
-            w[i] = 0.5 * (lone.start[k, i] + lone.flown[k, i])
-        for i in range(3):
-            p, q = (i + 1) % 3, (i + 2) % 3
-            push = 0.5 * (lone.start[k, 3 + i] + lone.flown[k, 3 + i])
-            u[i] += sign * (push + w[p] * r[q] - w[q] * r[p])
+            arms[0, side, i] = contacts.points[c, side, i] + deep * contacts.normals[c, i] - lone.centers[k, i]
+    x0, y0, z0 = closing(problem, lone.start, c, arms, 0)
+    x1, y1, z1 = closing(problem, lone.flown, c, arms, 0)
+    u[0], u[1], u[2] = 0.5 * (x0 + x1), 0.5 * (y0 + y1), 0.5 * (z0 + z1)
 
 
 @compiled
@@ -140,7 +137,7 @@ def _balls_since(problem: ImpulseProblem, c: int, longest: float) -> float:
 
 @compiled
 def _began_apart(far: float, closing: float, square: float, h: float, least: float) -> bool:
-    """Whether two middles were no nearer than ``least`` as the step began."""
+    """Whether two middles were no nearer than ``least`` a time h ago."""
     return far * far - 2.0 * h * closing + h * h * square > least * least
 
 

@@ -83,23 +83,23 @@ def bent(problem: ImpulseProblem, rows: ContactRows, same: Integers, targets: Fl
     """
     share = problem.options.position_share - 0.5
     for c in range(len(same)):
-        if same[c] >= 0 and targets[c] == 0.0 and share > 0.0 and not _is_wedged(problem, c, same):
+        if same[c] >= 0 and targets[c] == 0.0 and share > 0.0 and not _meets_elsewhere(problem, c, len(same)):
             b = bend(problem, c, same[c])
             for i in range(3):
                 rows.speed[c, i] -= dot(row(rows.axes[c, i]), b)
 
 
 @compiled
-def _is_wedged(problem: ImpulseProblem, c: int, same: Integers) -> bool:
-    """Whether the bodies of a contact touch along other normals, too: by friction these hold them at rest against each
-    other, which asks for one velocity of them all."""
-    contacts, wedged = problem.contacts, False
+def _meets_elsewhere(problem: ImpulseProblem, c: int, count: int) -> bool:
+    """Whether the bodies of one of so many contacts touch along other normals, too: by friction these hold them at rest
+    against each other, which asks for one velocity of them all."""
+    contacts, other = problem.contacts, False
     for step in (-1, 1):
         k = c + step
-        while 0 <= k < len(same) and contacts.a[k] == contacts.a[c] and contacts.b[k] == contacts.b[c]:
-            wedged = wedged or dot(row(contacts.normals[k]), row(contacts.normals[c])) < ALONG
+        while 0 <= k < count and contacts.a[k] == contacts.a[c] and contacts.b[k] == contacts.b[c]:
+            other = other or dot(row(contacts.normals[k]), row(contacts.normals[c])) < ALONG
             k += step
-    return wedged
+    return other
 
 
 @compiled

@@ -20,35 +20,32 @@ _HALVES = 44  # of an interval, after which what has not moved less has jumped: 
 
 
 def refuse_jump(name: str, at: Callable[[float], float], start: float, end: float) -> None:
-    """StateError if a motion ``at`` jumps between two times: halves of the interval, those that it moves more in, come
-    down to nothing, and what it moves in them does not."""
-    first, last = at(start), at(end)
-    for _ in range(_HALVES):
-        if _together(first, last):
-            return
-        middle = 0.5 * (start + end)
-        x = at(middle)
-        if abs(x - first) > abs(last - x):
-            end, last = middle, x
-        else:
-            start, first = middle, x
+    """StateError if a motion ``at`` jumps between two times."""
+    first, last, when = _across(at, start, end)
     if not _together(first, last):
-        raise jump(name, first, last, end)
+        raise jump(name, first, last, when)
 
 
 def kink(rate: Callable[[float], float], start: float, end: float) -> float:
-    """By how much the rate of a motion jumps between two times, 0 if it does not: halves as in ``refuse_jump``."""
-    first, last = rate(start), rate(end)
+    """By how much the rate of a motion jumps between two times, 0 if it does not."""
+    first, last, _ = _across(rate, start, end)
+    return 0.0 if _together(first, last) else last - first
+
+
+def _across(x: Callable[[float], float], start: float, end: float) -> tuple[float, float, float]:
+    """x on both sides of where it may jump between two times, and when: halves of the interval, those that it moves
+    more in, come down to nothing; what it moves in them does so too unless it jumps."""
+    first, last = x(start), x(end)
     for _ in range(_HALVES):
         if _together(first, last):
-            return 0.0
+            break
         middle = 0.5 * (start + end)
-        v = rate(middle)
-        if abs(v - first) > abs(last - v):
-            end, last = middle, v
+        here = x(middle)
+        if abs(here - first) > abs(last - here):
+            end, last = middle, here
         else:
-            start, first = middle, v
-    return 0.0 if _together(first, last) else last - first
+            start, first = middle, here
+    return first, last, end
 
 
 def jump(name: str, before: float, after: float, time: float) -> StateError:

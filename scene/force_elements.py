@@ -87,11 +87,16 @@ def spring(name: str, a: Point, b: Point, stiffness: Any, damping: Any, rest: An
     k, c, l0 = scalars(what, graph, stiffness, damping, rest)
     l = length(graph, (a, b))
     energy = (l - l0) * (l - l0) * k * 0.5 if _there(k) else None
-    return ElementSpec(name, _damped(l, c, graph), energy, 1 if _there(l0) else 3)
+    across = [] if _there(l0) or energy is None else list(b.position(graph) - a.position(graph))
+    return ElementSpec(name, _damped(l, c, graph), energy, tuple(x * _root(k) for x in across))
 
 
 def _damped(measure: Scalar, damping: Scalar, graph: Graph) -> tuple[tuple[Scalar, Scalar], ...]:
     return ((measure, -damping * own_rate(graph)),) if _there(damping) else ()
+
+
+def _root(stiffness: Scalar) -> Scalar:
+    return sqrt(maximum(stiffness, 0.0))
 
 
 def _there(value: Scalar) -> bool:
@@ -138,10 +143,12 @@ def bushing(name: str, a: Point, b: Point, settings: Sequence[Any]) -> ElementSp
     turn = [(R[2, 1] - R[1, 2]) * half, (R[0, 2] - R[2, 0]) * half, (R[1, 0] - R[0, 1]) * half]
     energy: Scalar = 0.0
     terms: tuple[tuple[Scalar, Scalar], ...] = ()
+    stretches: tuple[Scalar, ...] = ()
     for x, stiff, loss in zip([*d, *turn], [*k, *kt], [*c, *ct], strict=True):
         energy = energy + x * x * stiff * 0.5
+        stretches += (x * _root(stiff),) if _there(stiff) else ()
         terms += _damped(x, loss, graph)
-    return ElementSpec(name, terms, energy if _there(energy) else None)
+    return ElementSpec(name, terms, energy if _there(energy) else None, stretches)
 
 
 def drag(name: str, at: Point, area: Any, coefficient: Any, density: Any, wind: Any) -> ElementSpec:

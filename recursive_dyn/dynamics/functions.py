@@ -9,6 +9,7 @@ import numpy as np
 
 from recursive_dyn.dynamics.control_functions import CONTROL
 from recursive_dyn.dynamics.conversion_functions import CONVERSIONS
+from recursive_dyn.dynamics.impulse_functions import IMPULSES
 from recursive_dyn.integrators.registry import BY_FUNCTION
 from recursive_dyn.joint.joint_check import FAR
 from recursive_dyn.model.ball_limits import ball_limits, brought_inside, somewhere_inside, turning_size
@@ -21,7 +22,6 @@ from recursive_dyn.recursion.context import Context, Function, Outputs
 from recursive_dyn.recursion.equations.inverse_dynamics import body_accelerations
 from recursive_dyn.recursion.forces import element_forces, passive
 from recursive_dyn.recursion.forces.drive_forces import drive_forces
-from recursive_dyn.recursion.forces.element_slopes import element_slopes, slope_counts
 from recursive_dyn.recursion.momenta import energy, impulse
 
 
@@ -250,11 +250,6 @@ FUNCTIONS: dict[str, Function] = {
         ("q",), lambda m: (len(m.constraints), m.nv), lambda c: [("C", [x for row in c.rows.C for x in row])],
         exported=True, constrained=True,
     ),
-    "element_slopes": Function(
-        "Rows r of force elements, of stiffness and then of damping: they add sum r^T r to K and to D.",
-        ("q", "v"), lambda m: (sum(slope_counts(m)), m.nv),
-        lambda c: [("r", [x for row in element_slopes(c.tree) for x in row])],
-    ),
     "project": Function(
         "q, v a Newton step nearer to the constraints, and the largest |phi| and |C v| before: call it after\n"
         "every step, and again while these are not small.",
@@ -273,19 +268,13 @@ FUNCTIONS: dict[str, Function] = {
         ("q",), lambda m: (sum(map(turning_size, m.links)),), lambda c: [("motion", chart_motion(c.tree))],
         rows=tree_rows.chart_motion,
     ),
-    "impulse_factors": Function(
-        "What impulses are answered with, of M with the damping and springs of a step of dt and ``diagonal`` (see\n"
-        "recursion.impulse).",
-        ("q", "dt", "diagonal"), lambda m: (impulse.factors_size(m),),
-        lambda c: [("factors", impulse.factors(c.tree, c.input("dt")[0], list(c.input("diagonal"))))],
-        rows=tree_rows.impulse_factors,
-    ),
     "frames": Function(
         "Poses and twists of every body; mass, centre and momentum of every tree that floats (see recursion.impulse).",
         ("q", "v"), lambda m: (22 * m.nb + impulse.FLOATING * len(impulse.floating(m)),), _frames,
         rows=tree_rows.frames,
     ),
     **CONTROL,
+    **IMPULSES,
     **{name: rule.graph for name, rule in BY_FUNCTION.items()},
     **{rule.beside_name: rule.beside[1] for rule in BY_FUNCTION.values() if rule.beside is not None},
 }  # fmt: skip

@@ -1,11 +1,12 @@
 """What the watch on energy asks of a part of a step: of each tree, or of what is connected, against its own energy.
 
-Numbers of all of them one after the other: before (n, 4): kinetic energy T, potential and elastic energy U, the size of
-the numbers that U is made of, and one that is not looked at; after (n, 4): the same, and above 0 if anything takes
-energy, below 0 if springs carry some and nothing does; peaks (n,): T so far; spent (n, 2): power, and that of joint
-dampers, by the weights of the stages. What dampers take is known where it is little of the motion: beyond that a step
-does not resolve them, and only a gain is unexplained. damped (3,): J that went where only springs take any, the most of
-one tree, and by which spring: the tree's number times TREE, and what takes energy in it, SPRING and more.
+Numbers of all of them one after the other: before (n, 5): kinetic energy T, potential and elastic energy U, the size of
+the numbers that U is made of, one that is not looked at, and what springs that give way may lift in a whole step; after
+(n, 5): the same, and above 0 if anything takes energy, below 0 if springs carry some and nothing does; peaks (n,): T so
+far; spent (n, 2): power, and that of joint dampers, by the weights of the stages. What dampers take is known where it
+is little of the motion: beyond that a step does not resolve them, and only a gain is unexplained. damped (3,): J that
+went where only springs take any, the most of one tree, and by which spring: the tree's number times TREE, and what
+takes energy in it, SPRING and more.
 """
 
 from __future__ import annotations
@@ -19,10 +20,10 @@ ENERGY = 1e-4  # of the kinetic energy, that a step may leave unexplained
 LOSING = 2e-4  # of it, a second, that one of what springs carry may: it loses in every step, where others win again
 ROUNDING = 1e-12  # of the energies that a balance is made of
 LITTLE = 0.1  # of the kinetic energy, up to which a step knows what dampers take
-WATCHED, BALANCES = 2, 4  # numbers of each tree: its powers, its energies
+WATCHED, BALANCES = 2, 5  # numbers of each tree: its powers, its energies
 SPRING, TREE = 2, 1 << 20  # from where on what takes energy is a spring's number; more than a tree has
 
-_TREE = f"""  %row = shl i64 %i, 2
+_TREE = f"""  %row = mul i64 %i, {BALANCES}
   %pair = shl i64 %i, 1
 {place("b", "double", "%before", "%row")}
 {place("a", "double", "%after", "%row")}
@@ -65,7 +66,10 @@ _TREE = f"""  %row = shl i64 %i, 2
   %rounding = fmul double %energy, {scalar_literal(ROUNDING)}
   %part = select i1 %carried, double %less, double %own
   %allowance = fmul double %scale, %part
-  %allowed = fadd double %allowance, %rounding
+{load("lift", "double", "%b", 4)}
+  %lifting = fmul double %lift, %shared
+  %exact = fadd double %rounding, %lifting
+  %allowed = fadd double %allowance, %exact
   %explained = fcmp ole double %odd, %allowed
   %left = select i1 %explained, double 0.0, double %odd
   %springs = fcmp oge double %soft, {scalar_literal(float(SPRING))}
@@ -101,6 +105,7 @@ define internal double @unexplained(
 entry:
   call void @clear(ptr %damped, i64 3)
   %own = fmul double %share, {scalar_literal(ENERGY)}
+  %shared = fmul double %share, %share
   %losing = fmul double %sixth, {scalar_literal(6.0 * LOSING)}
   %lower = fcmp olt double %losing, %own
   %less = select i1 %lower, double %losing, double %own

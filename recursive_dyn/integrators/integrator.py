@@ -67,6 +67,12 @@ class Integrator:
     holonomic: bool = False
 
     @property
+    def answering(self) -> float:
+        """Of the step, by how much positions follow velocities where springs answer impulses as the rule for what is
+        pressed has them, else as ``implicit`` has them."""
+        return self.share if self.pressed else self.implicit
+
+    @property
     def beside_name(self) -> str:
         """Name of the function ``beside``; "" if there is none."""
         return "" if self.beside is None else f"{self.function}_{self.beside[0]}"

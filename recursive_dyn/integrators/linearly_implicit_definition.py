@@ -29,6 +29,7 @@ from recursive_dyn.integrators.watched_loop import (
 )  # fmt: skip
 from recursive_dyn.model.independent import independent
 from recursive_dyn.recursion.forces.element_slopes import slope_counts
+from recursive_dyn.recursion.spring_answers import RINGING
 
 
 def defined(
@@ -60,16 +61,16 @@ def explained(
     before: np.ndarray, after: np.ndarray, work: StatePair, h: float | np.ndarray, share: float = 1.0,
     peak: np.ndarray | float = 0.0,
 ) -> np.ndarray:  # fmt: skip
-    """Whether a share of a step, of length h, may have the energies (..., n, 4) of ``_energies`` at its ends, in which
+    """Whether a share of a step, of length h, may have the energies (..., n, 5) of ``_energies`` at its ends, in which
     this work (..., n) was done on the n parts of the model, and by their dampers; peak (..., n): the largest kinetic
     energy where shares of it began.
     """
-    (T, U, size, _), (T_end, U_end, size_end, soft) = np.moveaxis(before, -1, 0), np.moveaxis(after, -1, 0)
+    (T, U, size, _, lift), (T_end, U_end, size_end, soft, _) = np.moveaxis(before, -1, 0), np.moveaxis(after, -1, 0)
     scale = np.maximum(np.maximum(T, peak), T_end)
     resolved = -work[1] <= LITTLE * scale
     rise = (T_end - T) + (U_end - U) - work[0] - np.where(resolved, work[1], 0.0)
     part = np.where(soft < 0.0, np.minimum(ENERGY * share, LOSING * h), ENERGY * share)
-    allowed = part * scale + ROUNDING * (T_end + size + size_end)
+    allowed = part * scale + ROUNDING * (T_end + size + size_end) + lift * share**2
     return np.asarray((np.where((soft > 0.0) | ~resolved, rise, np.abs(rise)) <= allowed).all(axis=-1))
 
 
@@ -96,10 +97,11 @@ def _stages(
         # of springs of balls what they do where they are is among the elements
         turning = own.torsion * ((rule is HELD) | (np.diag(M) * STIFF**2 < whole * whole * own.torsion))
         K = own.stiffness + turning
-        stretched = np.where(own.torsion > 0.0, 0.0, plain_positions(model, Q) - own.rest) + way + gh * late
-        M = M + np.diag(gh * D + gh * gh * K)
+        reaching, share = _answer(rule, (own.stiffness + own.torsion) / np.maximum(np.diag(M), 1e-150) * whole**2)
+        stretched = np.where(own.torsion > 0.0, 0.0, plain_positions(model, Q) - own.rest) + way + reaching * gh * late
+        M = M + np.diag(gh * D + gh * gh * K * share)
         given = given_accelerations(equations, Q, V)
-        soft = _answers(rule, equations, (Q, V), M, (before, way + gh * late), (gh, whole), given)
+        soft = _answers(rule, equations, (Q, V), M, (before, way, late), (gh, whole), given)
         M = M + soft.inertia
         C = equations.call("constraint_jacobian", Q)
         wanted = C @ equations.call("forward_dynamics", Q, V, np.zeros(model.nv))  # - C-dot V
@@ -121,6 +123,14 @@ def _stages(
     for first, end in model.units:
         q[first:end] /= np.linalg.norm(q[first:end])
     return q, v, work, damped
+
+
+def _answer(rule: Stages, square: np.ndarray) -> StatePair:
+    """By how much of the step springs of z^2 = ``square`` pull later, and which share of h^2 K they add to M."""
+    if rule is not HELD:
+        return np.ones_like(square), np.ones_like(square)
+    s = (1.0 - RINGING**2 / np.maximum(square, RINGING**2)) ** 4
+    return (1.0 + s) / 2.0, (1.0 + 3.0 * s) / 4.0
 
 
 def _powers_of_elements(equations: ModelEquations, q: np.ndarray, velocities: np.ndarray) -> np.ndarray:
@@ -147,10 +157,10 @@ class _Answers(NamedTuple):
 
 
 def _answers(
-    rule: Stages, equations: ModelEquations, state: StatePair, M: np.ndarray, ways: StatePair,
-    lengths: tuple[float, float], given: Given,
+    rule: Stages, equations: ModelEquations, state: StatePair, M: np.ndarray,
+    ways: tuple[np.ndarray, np.ndarray, np.ndarray], lengths: tuple[float, float], given: Given,
 ) -> _Answers:  # fmt: skip
-    """ways: by how much dampers, and springs, answer later than the state; lengths: g h, and the whole step."""
+    """ways: p_i and s_i, and the velocity V_i + p_i; lengths: g h, and the whole step."""
     stiff, damped = slope_counts(equations.model)
     found = _Answers(np.zeros(len(M)), np.zeros(M.shape), np.zeros(len(M), dtype=bool), np.zeros((0, len(M))))
     free, (gh, h) = np.setdiff1d(np.arange(len(M)), given[0]), lengths
@@ -161,8 +171,10 @@ def _answers(
         response, spring = r[free] @ np.linalg.solve(M[np.ix_(free, free)], r[free]), i < stiff
         if rule is not HELD and response * (h * h if spring else h) <= (STIFF**2 if spring else STIFF):
             continue
+        reaching, share = _answer(rule, response * h * h) if spring else (1.0, 1.0)
+        way = ways[1] + reaching * gh * ways[2] if spring else ways[0]
         found = _Answers(
-            found.pull + r * (r @ ways[spring]), found.inertia + (gh * gh if spring else gh) * np.outer(r, r),
+            found.pull + r * (r @ way), found.inertia + (gh * gh * share if spring else gh) * np.outer(r, r),
             found.stiff | ((anywhere[i] != 0.0) & spring), found.dampers if spring else np.vstack([found.dampers, r]),
         )  # fmt: skip
     found.stiff[given[0]] = False

@@ -13,12 +13,16 @@ springs K it is the classical method: fourth order; with them third. G is such t
 b.G G 1 = 0, b.(c G 1) = 0, and that the stability function is 0 at infinity, where d = g: stiff dampers and springs
 neither blow up nor ring. Constraints and numbers of length 1 are treated as by ``runge_kutta``.
 
-``held_rk4`` is the same method with g = 1, G = -A, d = 1/2: V_i + p_i = v and Q_i + s_i = q, so that dampers and
-springs pull all the step as backward Euler has them, v' = v + h k, q' = q + h (v + v') / 2 where the rest is linear,
-which is how joints answer impulses at a step's end; all the rest, how frames turn above all, is the classical
-method's. By it force elements are implicit too, as their slopes say (``forces.element_slopes``), r with K = r^T r or
-D = r^T r; by the other where h sqrt(r M^-1 r^T) > STIFF for stiffness, or h r M^-1 r^T for damping, h the whole step:
-halves, which are more exact, would be hundreds. Springs of balls are as force elements, M_ii in place of M.
+``held_rk4`` is the same method with g = 1, G = -A, d = 1/2: V_i + p_i = v and Q_i + s_i = q, so that dampers pull all
+the step as backward Euler has them, v' = v + h k, q' = q + h (v + v') / 2 where the rest is linear, which is how joints
+answer impulses at a step's end; springs as ``recursion.spring_answers`` says, between the implicit midpoint and that:
+
+    -K (Q_i - rest + s_i + reach h (V_i + p_i)), and share h^2 K in M
+
+All the rest, how frames turn above all, is the classical method's. By it force elements are implicit too, as their
+slopes say (``forces.element_slopes``), r with K = r^T r or D = r^T r; by the other where h sqrt(r M^-1 r^T) > STIFF for
+stiffness, or h r M^-1 r^T for damping, h the whole step: halves, which are more exact, would be hundreds. Springs of
+balls are as force elements, M_ii in place of M.
 
 A step, or a part of one, of length h' is taken if the energy of each tree, or of what is connected, is explained,
 
@@ -28,7 +32,9 @@ and is halved otherwise, down to 2^-DEPTH of h, HALVINGS times a step; T is the 
 where parts of the step before it began, e the force elements that have no energy. Where springs carry energy and
 nothing has dampers it is LOSING T h' if that is less. Where dampers take more than LITTLE of T, which W then leaves
 out, where h sqrt(K / M_ii) > RESOLVED of a joint's spring, and where elements are implicit, only a gain is unexplained:
-what they take is theirs. It is counted where only springs take any (``Report.numerical_damping``).
+what they take is theirs. It is counted where only springs take any (``Report.numerical_damping``). By ``held_rk4`` a
+spring may give s K (h r . v)^2 / 6 besides, v where the part begins, as positions follow half of v, however stiff it
+is: the most that it does before it takes more.
 """
 
 from __future__ import annotations
@@ -49,7 +55,15 @@ from recursive_dyn.integrators.integrator import (
     Integrator,
 )
 from recursive_dyn.integrators.linearly_implicit_definition import defined
-from recursive_dyn.integrators.stiffness import is_of, lossy_springs, taking, turning_springs, yielding_rows
+from recursive_dyn.integrators.stiffness import (
+    holding,
+    is_of,
+    lifting,
+    lossy_springs,
+    taking,
+    turning_springs,
+    yielding_rows,
+)
 from recursive_dyn.integrators.watched_loop import (
     HELD,
     OWN,
@@ -58,7 +72,7 @@ from recursive_dyn.integrators.watched_loop import (
 from recursive_dyn.model.independent import IndependentPart, independent, independent_count
 from recursive_dyn.recursion import kinematics, tree_rows
 from recursive_dyn.recursion.configuration import plain_positions
-from recursive_dyn.recursion.context import Context, Function, Outputs
+from recursive_dyn.recursion.context import METHOD_TWO, Context, Function, Outputs
 from recursive_dyn.recursion.equations.lagrangian import nonzero
 from recursive_dyn.recursion.forces.drive_forces import drive_forces
 from recursive_dyn.recursion.forces.element_forces import element_forces, element_power, element_sizes
@@ -66,6 +80,7 @@ from recursive_dyn.recursion.forces.element_slopes import slope_counts
 from recursive_dyn.recursion.kinematics import Tree
 from recursive_dyn.recursion.momenta import energy
 from recursive_dyn.recursion.multipliers import HeldMotion, YieldingRow
+from recursive_dyn.recursion.spring_answers import joint_answers
 from recursive_dyn.spatial.algebra import dot
 
 SMALL = 1e-3  # of a force times its place, as ROUNDING is meant for energies
@@ -82,31 +97,34 @@ def _graph(c: Context) -> Outputs:
     diagonal: list[Scalar] = [0.0] * c.model.nv
     if tree.load is not None and tree.lead is not None:
         forces, diagonal = list(array(forces) + tree.load * tree.lead), list(tree.load)
-    positions = plain_positions(tree)
+    positions, turning = plain_positions(tree), turning_springs(c)
+    answers = joint_answers(tree, c.input("whole")[0], holding(c), known=c.method != METHOD_TWO)
     for s, joint in enumerate(c.model.coordinates):
         late = tree.v[s] + before[s]
         if joint.damping:
             forces[s] = forces[s] - joint.damping * late
             diagonal[s] = diagonal[s] + joint.damping * h
+        if s not in answers:
+            continue
+        on_the_way = way[s] + h * late * answers[s].reach
         if joint.stiffness:
-            forces[s] = forces[s] - joint.stiffness * (positions[s] - joint.rest + way[s] + h * late)
-            diagonal[s] = diagonal[s] + joint.stiffness * h * h
-    turning = turning_springs(c)
-    for s, here in turning.items():
-        stiff = here * c.model.coordinates[s].torsion
-        forces[s] = forces[s] - stiff * (way[s] + h * (tree.v[s] + before[s]))
-        diagonal[s] = diagonal[s] + stiff * h * h
+            forces[s] = forces[s] - joint.stiffness * (positions[s] - joint.rest + on_the_way)
+            diagonal[s] = diagonal[s] + joint.stiffness * answers[s].share * h * h
+        if s in turning:
+            stiff = turning[s] * joint.torsion
+            forces[s] = forces[s] - stiff * on_the_way
+            diagonal[s] = diagonal[s] + stiff * answers[s].share * h * h
     yielding = yielding_rows(c)
     motion = c.motion(tree, forces, diagonal, yielding)
     k, stiff = motion.a, slope_counts(c.model)[0]
     tau, driven = c.input("tau"), list[Scalar]()
     if c.model.prescribed:
         driven = drive_forces(tree, k, [t + f for t, f in zip(tau, motion.forces, strict=True)])
-    answers = list(zip(yielding[stiff:], motion.answered[stiff:], strict=True))
+    dampers = list(zip(yielding[stiff:], motion.answered[stiff:], strict=True))
     power = list[Scalar]()
     for part in independent(c.model):
         power += [
-            _power(tree, part, tau, driven, answers),
+            _power(tree, part, tau, driven, dampers),
             _damping(tree, part, before, h, k),
         ]
     u = _springs_velocities(c, [row.r for row in yielding[:stiff]], motion, turning)
@@ -166,10 +184,12 @@ def _springs_velocities(
 
 
 def _energies(c: Context) -> Outputs:
-    """[T, potential and elastic energy U, size of the numbers that U is made of, what takes energy], of each part of
-    the model; the last as ``taking`` has it."""
+    """[T, potential and elastic energy U, size of the numbers that U is made of, what takes energy, what springs may
+    lift], of each part of the model; the last two as ``taking`` and ``lifting`` have it."""
     tree, yielding = c.tree, yielding_rows(c)
-    answering, turning, springs = c.answering(tree, yielding) if yielding else [], turning_springs(c), lossy_springs(c)
+    rows = c.answering(tree, yielding) if yielding else []
+    answering = [row.here for row in rows]
+    turning, springs = turning_springs(c), lossy_springs(c)
     found: list[Scalar] = []
     for part in independent(c.model):
         slots = list(part.slots)
@@ -179,7 +199,7 @@ def _energies(c: Context) -> Outputs:
         if tree.load is not None:
             kinetic = kinetic + dot(tree.v[slots], (tree.load * tree.v)[slots]) * 0.5
         size = energy.energy_size(tree, part) + element_sizes(tree, part) * SMALL
-        found += [kinetic, height, size, soft]
+        found += [kinetic, height, size, soft, lifting(c, part, list(zip(yielding, rows, strict=True)))]
     return [("energies", found)]
 
 
@@ -204,11 +224,11 @@ PRESSED = Integrator(
     beside=(
         "energies",
         Function(
-            "Of each tree: kinetic energy, that of gravity and springs, its size, what takes energy or -1.",
+            "Of each tree: kinetic energy, that of gravity and springs, its size, what takes some, what springs give.",
             _INPUTS,
             lambda m: (BALANCES * independent_count(m),),
             _energies,
-            rows=tree_rows.four_a_tree,
+            rows=tree_rows.five_a_tree,
         ),
     ),
 )

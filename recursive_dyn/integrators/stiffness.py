@@ -10,18 +10,18 @@ from recursive_dyn.integrators.energy_watch import LITTLE, SPRING
 from recursive_dyn.integrators.watched_loop import RESOLVED, STIFF
 from recursive_dyn.model.independent import IndependentPart
 from recursive_dyn.model.model import Model
+from recursive_dyn.recursion import spring_answers
 from recursive_dyn.recursion.context import METHOD_TWO, Context
 from recursive_dyn.recursion.equations.lagrangian import nonzero
 from recursive_dyn.recursion.equations.mass_matrix import carried
 from recursive_dyn.recursion.forces.element_slopes import element_slopes, slope_counts
-from recursive_dyn.recursion.multipliers import YieldingRow
+from recursive_dyn.recursion.multipliers import AnsweringRow, YieldingRow
 from recursive_dyn.spatial.algebra import dot
 
 
 def holding(c: Context) -> Scalar:
     """1 by ``held_rk4``, 0 by the other."""
-    h = c.input("dt")[0]
-    return (h - c.input("ahead")[0]) * 2.0 * reciprocal(h)
+    return spring_answers.holding(c.input("dt")[0], c.input("ahead")[0])
 
 
 def is_of(row: YieldingRow, part: IndependentPart) -> bool:
@@ -60,13 +60,15 @@ def yielding_rows(c: Context) -> list[YieldingRow]:
     if c.method == METHOD_TWO:
         return []
     h, whole = c.input("dt")[0], c.input("whole")[0]
-    before, way = c.input("a_before"), c.input("v_before") + c.tree.v * h
-    held = holding(c)
+    before, way, held = c.input("a_before"), c.input("v_before"), holding(c)
     found, stiff = [], slope_counts(c.model)[0]
-    for i, r in enumerate(element_slopes(c.tree)):
-        pull = dot(array(r), way + before * h if i < stiff else before)
-        share, least = (h, STIFF**2 * reciprocal(whole * whole)) if i < stiff else (sqrt(h), STIFF * reciprocal(whole))
-        found.append(YieldingRow(r, pull, share, least * (1.0 - held)))
+    for i, r in enumerate(map(array, element_slopes(c.tree))):
+        if i < stiff:
+            late, least = dot(r, (c.tree.v + before) * h), STIFF**2 * reciprocal(whole * whole)
+            found.append(YieldingRow(list(r), dot(r, way), late, h, least * (1.0 - held), whole, held))
+        else:
+            least = STIFF * reciprocal(whole) * (1.0 - held)
+            found.append(YieldingRow(list(r), dot(r, before), 0.0, sqrt(h), least, 0.0, held))
     return found
 
 
@@ -85,7 +87,7 @@ def taking(
     which: Scalar = 0.0
     for place, s in enumerate(part.slots):
         which = maximum(which, springs.get(s, 0.0) * (SPRING + place))
-    owners = [k for k, e in enumerate(model.forces) if e.energy is not None for _ in range(e.directions)]
+    owners = [k for k, e in enumerate(model.forces) for _ in range(e.slopes)]
     for k, _, here in own:
         if k < stiff:
             which = maximum(which, here * (SPRING + len(part.slots) + part.elements.index(owners[k])))
@@ -95,6 +97,20 @@ def taking(
         which = select(less(0.0, _damps(c, part) * which), 1.0, which)
     nothing = -1.0 if _carries(model, part) else 0.0
     return select(less(0.0, more), 1.0, select(less(0.0, which), which, nothing))
+
+
+def lifting(c: Context, part: IndependentPart, rows: Sequence[tuple[YieldingRow, AnsweringRow]]) -> Scalar:
+    """J that springs of a part may give in a step of ``held_rk4``: (reach - 1 / 2) K (h r . v)^2 / 3."""
+    v, held, whole, found = c.tree.v, holding(c), c.input("whole")[0], list[Scalar]()
+    for s, of in spring_answers.joint_answers(c.tree, whole, held, known=c.method != METHOD_TWO).items():
+        if s in part.slots:
+            joint = c.model.coordinates[s]
+            found.append((of.reach - 0.5) * v[s] * v[s] * (joint.stiffness or joint.torsion))
+    for row, answer in rows:
+        if nonzero(row.whole) and is_of(row, part):
+            rate = dot(array(row.r), v)
+            found.append((answer.reach - 0.5) * rate * rate)
+    return sum(found, 0.0) * held * whole * whole * (1.0 / 3.0)
 
 
 def _damps(c: Context, part: IndependentPart) -> Scalar:

@@ -68,6 +68,10 @@ step:
   %first = icmp eq i64 %done, 0
   br i1 %first, label %measure, label %part
 measure:
+  %gamma_all = fmul double %whole, %gamma
+  store double %gamma_all, ptr %dt
+  %ahead_all = fmul double %whole, %beyond
+  store double %ahead_all, ptr %ahead
   call void %watch(ptr %in, ptr %energies, ptr %room)
 {copy("%before", "%energies", balances)}
   br label %part

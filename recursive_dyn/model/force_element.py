@@ -18,7 +18,6 @@ from recursive_dyn.graph.program import content_hash
 from recursive_dyn.model.constraint import Constraint, bound, resolved
 
 OWN_RATE = "its rate"  # in a strength: the rate of the measure that it is of
-MOST_DIRECTIONS = 12  # of an energy: as many as two bodies move in
 
 
 @dataclass(frozen=True, eq=False)
@@ -31,19 +30,24 @@ class ForceTerm:
 
 @dataclass(frozen=True, eq=False)
 class ForceElement:
-    """A named element: its terms, whose strengths may hold OWN_RATE, and the energy whose gradient it follows, with in
-    how many directions at once, at most, that is as stiff as it ever is (see ``element_slopes``)."""
+    """A named element: its terms, whose strengths may hold OWN_RATE, and the energy whose gradient it follows, with the
+    stretches y, N^1/2 m^1/2, of which it is sum y^2 / 2, where it is known to be that (see ``element_slopes``)."""
 
     name: str
     terms: tuple[ForceTerm, ...]
     energy: Constraint | None = None
-    directions: int = 1
+    stretches: tuple[Constraint, ...] = ()
 
     @cached_property
     def key(self) -> str:
         """Content hash."""
         holonomic = [row.holonomic for row in self._rows]
-        return content_hash(f"{self.name} {holonomic} {self.energy is None} {self.directions}", self.scalars)
+        return content_hash(f"{self.name} {holonomic} {self.energy is None} {len(self.stretches)}", self.scalars)
+
+    @property
+    def slopes(self) -> int:
+        """How many directions it is stiff in, as far as that is known."""
+        return 0 if self.energy is None else max(1, len(self.stretches))
 
     @property
     def scalars(self) -> list[Scalar]:
@@ -52,23 +56,25 @@ class ForceElement:
 
     @property
     def _rows(self) -> list[Constraint]:
-        return [t.measure for t in self.terms] + ([] if self.energy is None else [self.energy])
+        own = [] if self.energy is None else [self.energy]
+        return [*(t.measure for t in self.terms), *own, *self.stretches]
 
 
 @dataclass(frozen=True, eq=False)
 class ElementSpec:
     """An element as a scene states it, over inputs ("parameter", name): (measure or speed, strength) pairs, energy, and
-    in how many directions at once that is stiff."""
+    stretches y of which that is sum y^2 / 2, or none where it is not, or nobody knows."""
 
     name: str
     terms: tuple[tuple[Scalar, Scalar], ...] = ()
     energy: Scalar | None = None
-    directions: int = 1
+    stretches: tuple[Scalar, ...] = ()
 
     @property
     def scalars(self) -> list[Scalar]:
         """All that it is written in."""
-        return [x for pair in self.terms for x in pair] + ([] if self.energy is None else [self.energy])
+        own = [] if self.energy is None else [self.energy]
+        return [*(x for pair in self.terms for x in pair), *own, *self.stretches]
 
 
 def element(
@@ -85,7 +91,8 @@ def element(
     energy = bound(spec.name, spec.energy, bodies, slots, parameters, what)
     if not energy.holonomic:
         raise ModelError(f"{what}: an energy is a function of positions; let what depends on velocities be a force")
-    return ForceElement(spec.name, tuple(terms), energy, spec.directions)
+    stretches = [bound(spec.name, y, bodies, slots, parameters, what) for y in spec.stretches]
+    return ForceElement(spec.name, tuple(terms), energy, tuple(stretches))
 
 
 def elements(

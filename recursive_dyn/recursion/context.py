@@ -114,9 +114,11 @@ class Context:
         """Forward dynamics, with the forces of the constraints and of rows that yield."""
         return self.solved(tree, tau, diagonal, None, yielding)
 
-    def answering(self, tree: Tree, yielding: Sequence[constraints.YieldingRow]) -> list[Scalar]:
-        """Which of the rows answer, 1, or do not, 0, where nothing else adds to M."""
-        return [here for _, here in constraints.answering(self._solver.factors(tree), yielding)]
+    def answering(
+        self, tree: Tree, yielding: Sequence[constraints.YieldingRow], diagonal: Sequence[Scalar] | None = None
+    ) -> list[constraints.AnsweringRow]:
+        """What rows do, where nothing but ``diagonal`` adds to M."""
+        return constraints.answering(self._solver.factors(tree, diagonal), yielding)
 
     def solved(
         self,

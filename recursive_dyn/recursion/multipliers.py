@@ -15,13 +15,14 @@ from typing import NamedTuple, Protocol
 import numpy as np
 
 from recursive_dyn.errors import ModelError
-from recursive_dyn.graph.expression import Expression, Scalar, array, combine, less, maximum, reciprocal, select
+from recursive_dyn.graph.expression import Expression, Scalar, array, combine, less, maximum, reciprocal, select, sqrt
 from recursive_dyn.graph.traversal import substitute
 from recursive_dyn.model.constraint import Constraint
 from recursive_dyn.recursion.cartesian.body_quantities import BodyQuantities, Gradient, along_velocities
 from recursive_dyn.recursion.configuration import integrate
-from recursive_dyn.recursion.equations.lagrangian import solve
+from recursive_dyn.recursion.equations.lagrangian import nonzero, solve
 from recursive_dyn.recursion.kinematics import Tree
+from recursive_dyn.recursion.spring_answers import Answer, answer
 from recursive_dyn.spatial.algebra import dot
 
 DEPENDENT = 1e-6  # share of its own response that rows after it leave of a row, below which it says what they say
@@ -147,20 +148,40 @@ def _weighted(a: Sequence[Scalar], b: Sequence[Scalar], weight: Sequence[Scalar]
 
 @dataclass(frozen=True, eq=False)
 class YieldingRow:
-    """A force -r^T (pull + share^2 r . a) along a row r (nv,), where r M^-1 r^T is more than ``least``; else none."""
+    """A force -r^T (pull + reach late + share length^2 r . a) along a row r (nv,), where r M^-1 r^T is more than
+    ``least``; else none. reach, share: of a spring in a step of whole^2 as ``spring_answers`` has them, held: 1 or 0;
+    of what is no spring, and has a whole of 0, both are 1."""
 
     r: Sequence[Scalar]
     pull: Scalar
-    share: Scalar
+    late: Scalar
+    length: Scalar
     least: Scalar
+    whole: Scalar
+    held: Scalar
 
 
-def answering(factors: Factors, rows: Sequence[YieldingRow]) -> list[tuple[list[Scalar], Scalar]]:
-    """Each of the rows as it is reduced (nv,), and whether it answers: 1 or 0."""
+class AnsweringRow(NamedTuple):
+    """A row as it is reduced (nv,), whether it answers, 1 or 0, and what it does then: its reach, pull, and the root of
+    what it adds to M along r."""
+
+    c: list[Scalar]
+    here: Scalar
+    reach: Scalar
+    pull: Scalar
+    length: Scalar
+
+
+def answering(factors: Factors, rows: Sequence[YieldingRow]) -> list[AnsweringRow]:
+    """What each of the rows does."""
     found = []
     for row in rows:
         c = factors.reduce(row.r)
-        found.append((c, select(less(row.least, _weighted(c, c, factors.inverse)), 1.0, 0.0)))
+        response, of = _weighted(c, c, factors.inverse), Answer(1.0, 1.0)
+        if nonzero(row.whole):
+            of = answer(response * row.whole * row.whole, row.held)
+        here = select(less(row.least, response), 1.0, 0.0)
+        found.append(AnsweringRow(c, here, of.reach, row.pull + row.late * of.reach, row.length * sqrt(of.share)))
     return found
 
 
@@ -182,15 +203,15 @@ def forward_dynamics(
     A step may ask for another ``bias`` than C-dot v.
     """
     rows, held = constraint_rows(tree), answering(factors, yielding)
-    shares = [row.share * here for row, (_, here) in zip(yielding, held, strict=True)]
-    soft = [[x * share for x in c] for (c, _), share in zip(held, shares, strict=True)]
+    shares = [row.length * row.here for row in held]
+    soft = [[x * share for x in row.c] for row, share in zip(held, shares, strict=True)]
     system = constrained(factors, rows.C, tree.model.constraints, soft)
     free, n = system.along(c), len(soft)
     scaled = [[x * share for x in row.r] for row, share in zip(yielding, shares, strict=True)]
     if tree.given is not None:
         free = [x + dot(array(row), tree.given) for x, row in zip(free, [*scaled, *rows.C], strict=True)]
     asked = [
-        *(row.pull * reciprocal(row.share) * here for row, (_, here) in zip(yielding, held, strict=True)),
+        *(row.pull * reciprocal(row.length) * row.here for row in held),
         *(bias(rows) if bias else rows.bias),
     ]
     multipliers = system.multipliers([-(x + b) for x, b in zip(free, asked, strict=True)])
@@ -198,7 +219,7 @@ def forward_dynamics(
     for row, multiplier in zip([*scaled, *rows.C], multipliers, strict=True):
         forces = [f + x * multiplier for f, x in zip(forces, row, strict=True)]
     a = tree.accelerated(system.moved(multipliers, c))
-    return HeldMotion(a, multipliers[n:], forces, [here for _, here in held])
+    return HeldMotion(a, multipliers[n:], forces, [row.here for row in held])
 
 
 def half_bias(rows: ConstraintRows) -> list[Scalar]:

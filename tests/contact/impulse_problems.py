@@ -99,8 +99,9 @@ def problem(
         h, position_share=0.5, rest_speed=1e-3, restitution_threshold=0.2, slop=2e-5, push_speed=1.0, tolerance=1e-6,
         iterations=iterations, microseconds=np.inf, clock=0,
     )  # fmt: skip
+    factors = d.call("impulse_factors", q, np.zeros(1), np.zeros(1), np.zeros(d.nv))
     return ImpulseProblem(
-        layout(d.model), d.call("impulse_factors", q, np.zeros(1), np.zeros(d.nv)), v, start_v, np.zeros(0),
+        layout(d.model), factors, v, start_v, np.zeros(0),
         np.zeros(0), np.zeros(0), np.zeros(0), np.zeros(0), pushes, bodies, no_lone_bodies(len(d.bodies)),
         AwakeParts(np.arange(d.model.nl), np.arange(0), np.arange(d.nv)), buffer.table, free_inertias(found.free),
         given, earlier or earlier_contacts(ContactBuffer(0).table), options,

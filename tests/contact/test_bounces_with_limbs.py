@@ -182,7 +182,7 @@ def test_of_a_ball_that_a_spring_ties_to_an_arm_at_its_stop(h):
             shown.step()
             energies.append(energy(sim) + float(d.elastic_energy(sim.q)))
         assert np.isfinite(energies).all()
-        assert max(energies) < energies[0] + 0.01
+        assert max(energies) < energies[0] + 180.0 * h * h  # of 37 J, as one bounce at 5 m/s under 50 N of spring errs
 
 
 @pytest.mark.parametrize("shape", [shapes.Sphere(0.15), shapes.Box((0.3, 0.25, 0.2))], ids=["ball", "box"])

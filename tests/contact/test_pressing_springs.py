@@ -57,16 +57,18 @@ def test_a_spring_that_rests_without_length(stiffness):
 
 
 def aside(join, h):
-    """Mean force on the ground in the last second of two, and what it is to be, of what pulls aside with half of 200 N;
-    join: hangs the element between the world and a box."""
+    """Mean force on the ground in the last second of two, and what it is to be as the element pulls where the box lies,
+    tilted a little, of what pulls aside with half of 200 N; join: hangs the element between the world and a box."""
     scene = Scene()
     box = put(scene, "box", shapes.Box((0.3, 0.3, 0.3)), rd.pose((0, 0, 0.15)), mass=MASS)
     join(scene, box)
     with mirror(scene, h, "linearly_implicit_rk4") as shown:
         shown.step(round(1 / h))
         forces = [sum(c.impulse[2] for c in shown.contacts) / h for _ in range(round(1 / h)) if shown.step() is None]
-        height = float(shown.sim.q[2])
-    return float(np.mean(forces)), MASS * 9.81 + PULL + 1e5 * height
+        assert np.abs(shown.sim.v).max() < 1e-6
+        d, q, v = shown.sim.dynamics, shown.sim.q, shown.sim.v
+        lifted = (d.poses(q)[0, :3, :3] @ d.passive_forces(q, v)[3:])[2]
+    return float(np.mean(forces)), MASS * 9.81 - float(lifted)
 
 
 @pytest.mark.parametrize("h", [1 / 60, 1 / 240])
@@ -76,10 +78,12 @@ def test_one_that_pulls_aside_too(h):
     assert found == pytest.approx(wanted, rel=2e-3)
 
 
-def test_a_bushing_that_pulls_aside_too():
+@pytest.mark.parametrize("h", [1 / 60, 1 / 240])
+def test_a_bushing_that_pulls_aside_too(h):
+    """Which gives way in six directions at once (1 to 10 % were missing while impulses saw but one)."""
     at = (1e-3, 0, 0.15 - PULL / 1e5)
-    found, wanted = aside(lambda scene, box: scene.bushing(scene.world, box, 1e5, 1e3, 100.0, 1.0, at), 1 / 60)
-    assert found == pytest.approx(wanted, rel=2e-3)
+    found, wanted = aside(lambda scene, box: scene.bushing(scene.world, box, 1e5, 1e3, 100.0, 1.0, at), h)
+    assert found == pytest.approx(wanted, rel=1e-5)
 
 
 @pytest.mark.parametrize("trees", [1, 2])

@@ -32,7 +32,9 @@ SOLVING = {
 }  # fmt: skip
 PLAIN = tuple(k for k in MOVING if k != "euler")  # at random configurations far from singular ones
 OF_TREES = [
-    name for name, function in FUNCTIONS.items() if not function.constrained and name != "element_slopes"
+    name
+    for name, function in FUNCTIONS.items()
+    if not function.constrained and name not in {"element_slopes", "element_answers"}
 ]  # rows of several trees
 
 

@@ -34,6 +34,7 @@ PARTS = {
     "in_time": None,
     "impulse_factors": None,
     "element_slopes": None,
+    "element_answers": None,
     "step_accelerations": None,
     "frames": None,
     "tracking": None,  # controllers only

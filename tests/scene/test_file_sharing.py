@@ -253,7 +253,7 @@ def test_all_that_a_scene_holds_is_known_to_files():
     node = {"_name", "_tree", "parent", "children", "shapes", "properties", "joint", "place", "order", "act"}
     assert vars(Body("a")).keys() == node | {"strength", "lowered", "charted"}
     assert {f.name for f in dataclasses.fields(ConstraintGroup)} == {"name", "rows", "redundant", "strength"}
-    assert {f.name for f in dataclasses.fields(ElementSpec)} == {"name", "terms", "energy", "directions"}
+    assert {f.name for f in dataclasses.fields(ElementSpec)} == {"name", "terms", "energy", "stretches"}
     assert {f.name for f in dataclasses.fields(Pair)} == {"collide", "material"}
     assert {f.name for f in dataclasses.fields(shapes.Shape)} == {"at", "color", "collision", "visual", "material"}
     assert {f.name for f in dataclasses.fields(SurfaceContact)} == {

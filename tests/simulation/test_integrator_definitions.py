@@ -188,16 +188,32 @@ def test_a_damper_of_the_midpoint_rule_takes_what_it_does_and_does_not_ring(damp
 
 
 @pytest.mark.parametrize("stiffness, damping", [(3.0, 0.1), (1e4, 0.0), (0.0, 1e3), (1e6, 1e6)])
-def test_springs_of_the_rule_for_what_is_pressed_are_as_backward_euler_has_them(stiffness, damping):
-    """A wheel: (I + h d + h^2 k) v' = I v - h k q, with which impulses at the end of the step agree."""
+def test_springs_of_the_rule_for_what_is_pressed_are_as_it_says(stiffness, damping):
+    """A wheel: (I + h d + b h^2 k) v' = I v - h k (q + h a v), with which impulses at the end of the step agree; the
+    implicit midpoint's a = b = 1/4 where the step resolves the spring, nearly 0 and 1 where it does not."""
     scene, inertia = Scene(gravity=(0, 0, 0)), 0.3
     wheel = Body("wheel", mass=1.0, inertia=inertia * np.eye(3))
     scene.world.attach(wheel, joints.revolute("y", stiffness=stiffness, damping=damping))
     q, v = np.array([0.2]), np.array([-1.5])
     end = flown(scene.compile(), "held_rk4", q, v, np.zeros(1), 1)
-    after = (inertia * v - H * stiffness * q) / (inertia + H * damping + H * H * stiffness)
+    s = (1.0 - 1.0 / max(H * H * stiffness / inertia, 1.0)) ** 4
+    a, b = (1.0 - s) / 4, (1.0 + 3.0 * s) / 4
+    after = (inertia * v - H * stiffness * (q + H * a * v)) / (inertia + H * damping + b * H * H * stiffness)
     assert_close(end[1], after, 1e-13)
     assert_close(end[0], q + H * (v + after) / 2, 1e-13)
+
+
+@pytest.mark.parametrize("kind", ["joint", "element"])
+@pytest.mark.parametrize("z", [0.1, 0.9])
+def test_the_rule_for_what_is_pressed_keeps_the_energy_of_springs_that_it_resolves(kind, z):
+    scene, mass = Scene(gravity=(0, 0, 0)), 2.0
+    stiffness = mass * (z / H) ** 2
+    body = Body("body", mass=mass, inertia=np.eye(3))
+    scene.world.attach(body, joints.prismatic("x", stiffness=stiffness if kind == "joint" else 0.0))
+    if kind == "element":
+        scene.spring(scene.world, body, stiffness=stiffness, rest=1.0, point_a=(-1, 0, 0))
+    q, v = flown(scene.compile(), "held_rk4", np.array([0.01]), np.zeros(1), np.zeros(1), 1000)
+    assert mass * v[0] ** 2 + stiffness * q[0] ** 2 == pytest.approx(stiffness * 1e-4, rel=1e-9)
 
 
 def test_the_definition_sees_parameters():

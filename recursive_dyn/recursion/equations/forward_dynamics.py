@@ -26,6 +26,6 @@ def free_motion(
     return ArticulatedInertias(tree, diagonal, reduction), reduction.c
 
 
-def factors(tree: Tree) -> ArticulatedInertias:
-    """The factors of M."""
-    return ArticulatedInertias(tree)
+def factors(tree: Tree, diagonal: Sequence[Scalar] | None = None) -> ArticulatedInertias:
+    """The factors of M, ``diagonal`` added."""
+    return ArticulatedInertias(tree, diagonal)

@@ -28,9 +28,9 @@ def free_motion(
     return factors, factors.reduce([t - b for t, b in zip(tau, bias, strict=True)])
 
 
-def factors(tree: Tree) -> FactoredMatrix:
-    """The factors of M."""
-    return FactoredMatrix(mass_matrix(tree), prescribed=tree.model.prescribed)
+def factors(tree: Tree, diagonal: list[Scalar] | None = None) -> FactoredMatrix:
+    """The factors of M, ``diagonal`` added."""
+    return FactoredMatrix(mass_matrix(tree, diagonal), prescribed=tree.model.prescribed)
 
 
 def solve(

@@ -85,9 +85,9 @@ def free_motion(
     return factors, factors.reduce([t - c for t, c in zip(tau, inverse_dynamics(tree, None), strict=True)])
 
 
-def factors(tree: Tree) -> FactoredMatrix:
-    """The factors of M."""
-    return FactoredMatrix(mass_matrix(tree))
+def factors(tree: Tree, diagonal: Sequence[Scalar] | None = None) -> FactoredMatrix:
+    """The factors of M, ``diagonal`` added."""
+    return FactoredMatrix(mass_matrix(tree, diagonal))
 
 
 def _on(tree: Tree, outputs: Sequence[Scalar], acceleration: np.ndarray | None = None) -> list[Scalar]:

@@ -18,7 +18,6 @@ from recursive_dyn.model.forest import kinds_of, numbers_of, once_alike
 from recursive_dyn.model.forest_numbers import LINKS
 from recursive_dyn.model.model import WORLD, Model, once
 from recursive_dyn.recursion.equations.articulated import ArticulatedInertias, Column, Pivot
-from recursive_dyn.recursion.forces.passive import implicit_terms
 from recursive_dyn.recursion.kinematics import Tree, zeros
 from recursive_dyn.recursion.momenta.energy import link_momenta
 from recursive_dyn.spatial.algebra import cross, dot
@@ -36,14 +35,13 @@ def roots(model: Model) -> list[int]:
     return found
 
 
-def factors(tree: Tree, h: Scalar, diagonal: Sequence[Scalar]) -> list[Scalar]:
-    """Factors of M + h damping + h^2 stiffness + ``diagonal`` (nv,), world axes, about each tree's first link's origin.
+def factors(tree: Tree, diagonal: Sequence[Scalar]) -> list[Scalar]:
+    """Factors of M + ``diagonal`` (nv,), world axes, about each tree's first link's origin.
 
     Per event of the model's ``elimination`` order: a column's twist s (6,); a pivot's wrench w (6,), 1 / D and ratios
     to its ports. Then the point of every link's tree (3,).
     """
-    own = implicit_terms(tree, h)[1]
-    inertias = ArticulatedInertias(tree, [a + b for a, b in zip(own, diagonal, strict=True)])
+    inertias = ArticulatedInertias(tree, diagonal)
     flat: list[Scalar] = []
     root = roots(tree.model)
     for i, events in enumerate(inertias.events):

@@ -1,4 +1,4 @@
-"""Force elements as rows of a step: they give way to impulses as springs and dampers of joints do, by h D + h^2 K."""
+"""Force elements as rows of a step: they give way to impulses as springs and dampers of joints do."""
 
 from __future__ import annotations
 
@@ -15,18 +15,18 @@ from recursive_dyn.simulation.joint_laws.row_writing import plain_row
 
 
 class YieldingRows(NamedTuple):
-    """slopes: program of rows ``total`` of which there are, the first ``stiff`` of them of stiffness."""
+    """answers: program of rows, ``total`` of which there are; step (2 + nv,): room for what it is called with."""
 
-    slopes: ProgramCall
-    stiff: int
+    answers: ProgramCall
     total: int
+    step: Floats
 
 
 def yielding_rows(dynamics: Dynamics, answering: bool) -> YieldingRows:
     """Those of a model, or none where elements do not answer."""
-    stiff, damped = slope_counts(dynamics.model) if answering else (0, 0)
-    slopes = program_call(dynamics, "element_slopes") if stiff + damped else NO_PROGRAM
-    return YieldingRows(slopes, stiff, stiff + damped)
+    total = sum(slope_counts(dynamics.model)) if answering else 0
+    answers = program_call(dynamics, "element_answers") if total else NO_PROGRAM
+    return YieldingRows(answers, total, np.zeros(2 + dynamics.nv))
 
 
 @compiled
@@ -39,22 +39,26 @@ def append_yielding(
     number: int,
     q: Floats,
     v: Floats,
-    h: float,
+    step: Floats,
+    diagonal: Floats,
     parameters: Floats,
 ) -> int:
     """Write them, numbered from ``number`` on, from row ``start`` on, with a compliance of 1, over the change that
-    impulses make; how many rows there are then. h: step with which they answer."""
+    impulses make; how many rows there are then. step (2,): that with which they answer, and by how much positions
+    follow velocities in it; diagonal (nv,): what is added to that of M besides."""
     if it.total == 0:
         return start
     nv, at = len(v), rows.first[start] if start else 0
     rows.first[start] = at
-    evaluated(it.slopes, q, v, q[:0], parameters)
+    it.step[:2] = step
+    it.step[2:] = diagonal
+    evaluated(it.answers, q, v, it.step, parameters)
     for k in range(it.total):
-        i, scale = start + k, h if k < it.stiff else np.sqrt(h)
+        i = start + k
         plain_row(rows, numbers, earlier, i, number + k)
         offset = 0.0
         for j in range(nv):
-            coefficient = scale * it.slopes.outputs[k * nv + j]
+            coefficient = it.answers.outputs[k * nv + j]
             if coefficient != 0.0 or (j == nv - 1 and at == rows.first[i]):
                 rows.slots[at], rows.values[at] = j, coefficient
                 offset -= coefficient * v[j]

@@ -145,8 +145,8 @@ def _height(s: StepArrays, k: int, center: Floats) -> float:
 @compiled
 def factored(s: StepArrays, layout: Layout, root: Floats) -> bool:
     """Factors of M alone, without motors and what gives way, where the state is; root: see ``inverses``."""
-    none = np.zeros(len(s.v) + 1)
-    finite = evaluated_awake(s.impulses.factors, s.q, none[:1], none[1:], s.parameters)
+    none = np.zeros(len(s.v) + 2)
+    finite = evaluated_awake(s.impulses.factors, s.q, none[:2], none[2:], s.parameters)
     inverses(layout, s.impulses.factors.outputs, s.sleep.moving_links[: s.sleep.counts[0]], root)
     return finite
 

@@ -167,6 +167,7 @@ def _solved(s: StepArrays, layout: Layout, contacts: ContactTable, earlier: Cont
     """Find impulses, and again where they led motors beyond their bounds or coordinates beyond limits that were no
     rows; whether there are finite numbers."""
     n, h, it, base = contacts.size[0], s.settings[0], s.sources.motors, first_motor(s.sources)
+    x = s.settings[8:10]
     motors = aim(it, s.q, s.v, s.kept.rows, base, h, s.settings[1], s.parameters)
     note_pressed(s.pressed, s.kept.pressed, s.impulses.changes.v, s.impulses.changes.q, False)
     gaps, again, still = np.empty(n), True, s.sleep.still
@@ -181,13 +182,13 @@ def _solved(s: StepArrays, layout: Layout, contacts: ContactTable, earlier: Cont
     pulled = pulled_here(s.impulses, s.q, s.tau, s.parameters, it.motors.drives, acting, asked)
     s.impulses.changes.acted[:], s.impulses.changes.steady[:] = 0.0, JUMPED
     while again:
-        rows = active_rows(s.sources, s.rows, s.numbers, s.kept.rows, s.q, s.v, h, s.parameters, still, s.settings[8])
+        rows = active_rows(s.sources, s.rows, s.numbers, s.kept.rows, s.q, s.v, h, s.parameters, still, x)
         if n + motors == 0 and rows == s.sources.constraints + s.sources.yielding.total:
             rows = 0
         s.counts[0], s.counts[1], s.counts[2] = n, rows, rows
         if n + rows + motors == 0:
             return True
-        if not evaluated_awake(s.impulses.factors, s.q, s.settings[8:9], it.diagonal, s.parameters):
+        if not evaluated_awake(s.impulses.factors, s.q, x, it.diagonal, s.parameters):
             return False
         contacts.gaps[:n] = gaps
         facts = solve(_problem(s, layout, contacts, earlier, free, known, acted, pulled))
@@ -216,7 +217,7 @@ def _problem(
         FreeInertias(given.centers[:k], given.start_twists[:k], given.twists[:k], given.masses[:k], given.spins[:k]),
         first_rows(s.rows, m),
         earlier_of(earlier),
-        Options(x[0], x[1], x[2], x[3], x[4], x[5], x[6], int(x[7]), x[9], int(x[10])),
+        Options(x[0], x[1], x[2], x[3], x[4], x[5], x[6], int(x[7]), x[10], int(x[11])),
         Changes(changed.v, changed.q, changed.since, free.twists[:k], free.ways[:k], changed.row_impulses[:m],
                 changed.acted, changed.steady, changed.strikes, changed.islands, changed.struck),
     )  # fmt: skip

@@ -22,10 +22,11 @@ class StepArrays(NamedTuple):
     """All that a step reads and writes but contacts, in memory that stays where it is.
 
     q, v, clock (1,), tau, parameters: the simulation's own; start_q, start_v: at the step's start, flown (1,): 1 from
-    there on until all of it is done. settings (11,): as in Options, but before the last two the time for which damping
-    and springs enter the mass matrix; placed (1,): whether frames are needed. flight, present, frames, trees, sources,
-    impulses: see there; owed: momenta that the step ends with; lone: bodies that float by themselves; part (2,): which
-    one of how many parts it is; times (6,), s: when its stages began, and the last one ended; rows: room for them.
+    there on until all of it is done. settings (12,): as in Options, but before the last two the time for which damping
+    and springs enter the mass matrix, and that by which positions follow there; placed (1,): whether frames are
+    needed. flight, present, frames, trees, sources, impulses: see there; owed: momenta that the step ends with; lone:
+    bodies that float by themselves; part (2,): which one of how many parts it is; times (6,), s: when its stages
+    began, and the last one ended; rows: room for them.
     numbers, counts, facts: as in KeptArrays, of this step; kept: those of the last one. other: the flight of trees that
     are pressed. noted (2,): solves that did not converge, and steps with trees that were pressed, so far. sleep: who
     may sleep.

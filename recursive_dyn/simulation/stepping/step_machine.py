@@ -60,7 +60,7 @@ class StepMachine:
     ) -> None:  # fmt: skip
         rule, model = registry.find(integrator), dynamics.model
         self._dynamics, self._state, self._memory = dynamics, state, memory
-        self._share, self._implicit = rule.share, rule.implicit
+        self._share, self._answering = rule.share, np.array([rule.implicit, rule.answering])
         self._lively = not all(map(is_constant, model.gravity))  # gravity has other values when parameters do
         self.tau, self._motors, self.present = np.zeros(dynamics.nv), motors, present
         trees, self._layout = floating_trees(dynamics), layout(model)
@@ -81,7 +81,7 @@ class StepMachine:
         lone = lone_bodies(model, self._layout, trees)
         self.arrays = StepArrays(
             state.q, state.v, state.clock, self.tau, dynamics.parameters.values_array, np.zeros(dynamics.nq),
-            np.zeros(dynamics.nv), np.zeros(1, dtype=np.int64), np.zeros(11),
+            np.zeros(dynamics.nv), np.zeros(1, dtype=np.int64), np.zeros(12),
             np.array([present is not None], dtype=np.int64), flight.arrays, at,
             BodyFrames(links_of_bodies(model), poses, start), trees, no_momentum(dynamics),
             lone, sources, np.array([0, 1], dtype=np.int64), np.zeros(6),
@@ -132,7 +132,7 @@ class StepMachine:
         if options != self._options:
             rest = max(REST_SPEED, REST_SHARE * self._gravity * h)
             time = s.microseconds, clock() if s.microseconds < np.inf else 0
-            self.arrays.settings[:] = h, self._share, rest, *options[3:8], self._implicit * h, *time
+            self.arrays.settings[:] = h, self._share, rest, *options[3:8], *(self._answering * h), *time
             self._options = options
 
     def _pull(self) -> None:
@@ -244,12 +244,12 @@ class StepMachine:
 
     def explain(self) -> None:
         """Raise StateError for numbers that are not finite: for the first function of the state that has none."""
-        state, call, h = self._state, self._dynamics.call, self.arrays.settings[8:9]
+        state, call, h, ahead = self._state, self._dynamics.call, *self.arrays.settings[8:10]
         if self.present is not None:
             self.present.update(state.q, state.v)
         elif self.arrays.placed[0]:
             call("frames", state.q, state.v)
-        call("impulse_factors", state.q, h, self.arrays.sources.motors.diagonal)
+        call("impulse_factors", state.q, [h], [ahead], self.arrays.sources.motors.diagonal)
 
     def _bind(self) -> None:
         table, kept = self.buffer.table, self._memory.contacts

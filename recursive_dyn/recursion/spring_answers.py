@@ -1,0 +1,50 @@
+"""How springs of what is pressed on answer in a step of h: by its middle where the step resolves them, else by its end.
+
+    pull = K (x + h (reach - share) v + h share v'),   reach = (1 + s) / 2,   share = (1 + 3 s) / 4
+
+with v' the velocity at the step's end, impulses included, and positions that follow the mean of v and v': s = 0 is the
+implicit midpoint rule, which keeps the energy of a spring, s = 1 backward Euler's, by which stiff feet come to rest.
+s = (1 - (RINGING / z)^2)^4 from z = h sqrt(K / M) = RINGING on, 0 below, M what a spring moves where nothing is
+pressed: a foot's, not that of the body on it. Whoever flies and whoever answers impulses need the same.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from recursive_dyn.graph.expression import Scalar, maximum, reciprocal
+from recursive_dyn.recursion.equations.mass_matrix import carried
+from recursive_dyn.recursion.kinematics import Tree
+
+RINGING = 1.0  # z from which on springs are damped
+_NONE = 1e-150  # s, kg or kg m^2, so that there is a reciprocal of none
+
+
+class Answer(NamedTuple):
+    """``reach`` and ``share``."""
+
+    reach: Scalar
+    share: Scalar
+
+
+def holding(h: Scalar, ahead: Scalar) -> Scalar:
+    """1 by a rule by which positions follow velocities h / 2 ``ahead``, as ``held_rk4``; 0 where that is h."""
+    return (h - ahead) * 2.0 * reciprocal(maximum(h, _NONE))
+
+
+def answer(square: Scalar, held: Scalar) -> Answer:
+    """Of a spring of z^2 = ``square``; as backward Euler's where held is not 1 but 0."""
+    late = 1.0 - reciprocal(maximum(square, RINGING**2)) * RINGING**2
+    late = late * late
+    short = (1.0 - late * late) * held
+    return Answer(1.0 - short * 0.5, 1.0 - short * 0.75)
+
+
+def joint_answers(tree: Tree, h: Scalar, held: Scalar, known: bool = True) -> dict[int, Answer]:
+    """By slot, those of joints' springs and balls'; known: whether the diagonal of M may be asked for."""
+    found, joints = dict[int, Answer](), enumerate(tree.model.coordinates)
+    stiffness = {s: joint.stiffness or joint.torsion for s, joint in joints if joint.stiffness or joint.torsion}
+    inertia = carried(tree) if known and stiffness else []
+    for s, K in stiffness.items():
+        found[s] = answer(reciprocal(maximum(inertia[s], _NONE)) * h * h * K, held) if inertia else Answer(1.0, 1.0)
+    return found

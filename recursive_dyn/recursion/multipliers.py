@@ -22,7 +22,7 @@ from recursive_dyn.recursion.cartesian.body_quantities import BodyQuantities, Gr
 from recursive_dyn.recursion.configuration import integrate
 from recursive_dyn.recursion.equations.lagrangian import nonzero, solve
 from recursive_dyn.recursion.kinematics import Tree
-from recursive_dyn.recursion.spring_answers import Answer, answer
+from recursive_dyn.recursion.spring_answers import SpringAnswer, answer
 from recursive_dyn.spatial.algebra import dot
 
 DEPENDENT = 1e-6  # share of its own response that rows after it leave of a row, below which it says what they say
@@ -177,7 +177,7 @@ def answering(factors: Factors, rows: Sequence[YieldingRow]) -> list[AnsweringRo
     found = []
     for row in rows:
         c = factors.reduce(row.r)
-        response, of = _weighted(c, c, factors.inverse), Answer(1.0, 1.0)
+        response, of = _weighted(c, c, factors.inverse), SpringAnswer(1.0, 1.0)
         if nonzero(row.whole):
             of = answer(response * row.whole * row.whole, row.held)
         here = select(less(row.least, response), 1.0, 0.0)

@@ -20,7 +20,7 @@ RINGING = 1.0  # z from which on springs are damped
 _NONE = 1e-150  # s, kg or kg m^2, so that there is a reciprocal of none
 
 
-class Answer(NamedTuple):
+class SpringAnswer(NamedTuple):
     """``reach`` and ``share``."""
 
     reach: Scalar
@@ -32,19 +32,21 @@ def holding(h: Scalar, ahead: Scalar) -> Scalar:
     return (h - ahead) * 2.0 * reciprocal(maximum(h, _NONE))
 
 
-def answer(square: Scalar, held: Scalar) -> Answer:
+def answer(square: Scalar, held: Scalar) -> SpringAnswer:
     """Of a spring of z^2 = ``square``; as backward Euler's where held is not 1 but 0."""
     late = 1.0 - reciprocal(maximum(square, RINGING**2)) * RINGING**2
     late = late * late
     short = (1.0 - late * late) * held
-    return Answer(1.0 - short * 0.5, 1.0 - short * 0.75)
+    return SpringAnswer(1.0 - short * 0.5, 1.0 - short * 0.75)
 
 
-def joint_answers(tree: Tree, h: Scalar, held: Scalar, known: bool = True) -> dict[int, Answer]:
+def joint_answers(tree: Tree, h: Scalar, held: Scalar, known: bool = True) -> dict[int, SpringAnswer]:
     """By slot, those of joints' springs and balls'; known: whether the diagonal of M may be asked for."""
-    found, joints = dict[int, Answer](), enumerate(tree.model.coordinates)
+    found, joints = dict[int, SpringAnswer](), enumerate(tree.model.coordinates)
     stiffness = {s: joint.stiffness or joint.torsion for s, joint in joints if joint.stiffness or joint.torsion}
     inertia = carried(tree) if known and stiffness else []
     for s, K in stiffness.items():
-        found[s] = answer(reciprocal(maximum(inertia[s], _NONE)) * h * h * K, held) if inertia else Answer(1.0, 1.0)
+        found[s] = (
+            answer(reciprocal(maximum(inertia[s], _NONE)) * h * h * K, held) if inertia else SpringAnswer(1.0, 1.0)
+        )
     return found

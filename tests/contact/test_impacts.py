@@ -218,3 +218,27 @@ def test_a_rimless_wheel_finds_its_pace_downhill():
         pace = np.sqrt(4 * G / 0.5 * np.sin(slope) * np.sin(np.pi / n) / np.sin(2 * np.pi / n) ** 2)
         assert len(paces) > 8
         assert paces[-3:] == pytest.approx([pace] * 3, rel=0.01)
+
+
+@pytest.mark.parametrize("h", [1 / 60, 1 / 240])
+@pytest.mark.parametrize("walls", [2, 3])
+@pytest.mark.parametrize("friction", [1.0, 2.0])
+def test_what_comes_straight_into_a_corner_leaves_it_as_what_hits_one_wall_just_before(friction, walls, h):
+    """All walls at once have no common solution, as each rubs as hard as the others push: it stopped dead there."""
+
+    def left(speeds):
+        scene, rubber = Scene(gravity=(0, 0, 0)), rd.Material(friction, restitution=1.0)
+        for axis in range(walls):
+            size, place = np.where(np.arange(3) == axis, 0.2, 4.0), np.where(np.arange(3) == axis, 1.1, 0.0)
+            scene.world.shapes.append(shapes.Box(tuple(size), at=at(*place), material=rubber))
+        put(scene, "ball", shapes.Sphere(0.1, material=rubber), at(), 1.0)
+        with mirror(scene, h, "linearly_implicit_rk4", ground=False) as shown:
+            set_twist(shown.sim, "ball", velocity=np.r_[speeds[:walls], np.zeros(3 - walls)])
+            first = energy(shown.sim)
+            shown.step(round(0.6 / h))
+            assert (position(shown.sim, "ball") < 0.9 + 1e-4).all()
+            return energy(shown.sim) / first
+
+    straight, before = left(np.array([3.0, 3.0, 3.0])), left(np.array([3.0, 2.99, 2.98]))
+    assert 0.7 < straight < 0.9
+    assert straight == pytest.approx(before, rel=0.02)

@@ -3,7 +3,8 @@
 Solved at once with the impact that causes it, the next contact would only be kept from closing: it would take energy
 where it approached before, and give some where it parted, P (u before + u after) / 2 of either sign. So what bounces is
 solved alone, then what its impulses let bounce, until nothing does; then all contacts as they then are. With e = 1 and
-without friction no stage changes the energy; none brings any in (``passivity``).
+without friction no stage changes the energy; none brings any in (``passivity``). Where what meets at once has no common
+solution, as a ball in a corner that rubs, it bounces off one after the other, off what it meets fastest first.
 """
 
 from __future__ import annotations
@@ -14,10 +15,11 @@ import numpy as np
 
 from recursive_dyn.codegen.compiled import Floats, Integers, compiled
 from recursive_dyn.contact.blocks import Island, accumulate, component, velocity
-from recursive_dyn.contact.islands.passivity import Lent, solved_without_gain
+from recursive_dyn.contact.islands.methods import solved
+from recursive_dyn.contact.islands.passivity import Lent, solved_without_gain, without_gain
 from recursive_dyn.contact.problem import ImpulseProblem
 from recursive_dyn.contact.rows.targets import target_after
-from recursive_dyn.contact.tuning import IMPACTS
+from recursive_dyn.contact.tuning import FAILED, IMPACTS
 
 # (n, 2) of contacts: impulses along their normals that bounced, and what forces lend to these afterwards, J, for which
 # heights make up
@@ -47,7 +49,7 @@ def solve_impacts(
     free, guess, total = np.empty((count, 6)), np.empty((count, 6)), np.zeros((count, 6))
     for j in range(count):
         free[j], guess[j] = rows.speed[it.contacts[j]], P[it.contacts[j]]
-    struck, sweeps, residual, stages = np.empty(count, dtype=np.int64), 0, 0.0, 0
+    struck, sweeps, residual, stages, singly = np.empty(count, dtype=np.int64), 0, 0.0, 0, False
     if len(it.scalars) > 0 or count == 1:
         for c in it.contacts:
             _, up[c] = target_after(problem, rows, c, 0.0, lent[c])
@@ -56,13 +58,12 @@ def solve_impacts(
         return sweeps, residual
     active = _struck(it, problem, free, lent, up, struck)
     while active > 0 and stages < IMPACTS:
-        stage = Island(
-            rows, it.lines, it.targets, it.frictions, struck[0:active], it.scalars, it.slots, P, it.Q, it.y, it.time
-        )
-        for j in range(count):
-            P[it.contacts[j]] = 0.0
-        accumulate(it)
-        done, change = solved_without_gain(stage, lent, iterations, tolerance)
+        stage = _stage(it, struck[0:active] if not singly else _fastest(it, up, struck[0:active]))
+        done, change = solved(stage, iterations, tolerance)
+        if change > FAILED and active > 1 and not singly:
+            singly, stage = True, _stage(it, _fastest(it, up, struck[0:active]))
+            done, change = solved(stage, iterations, tolerance)
+        done, change = without_gain(stage, lent, iterations, tolerance, done, change)
         _count(stage, lent, up, bounced)
         sweeps, residual, stages = max(sweeps, done), max(residual, change), stages + 1
         _go_on(it, total)
@@ -80,6 +81,27 @@ def solve_impacts(
         rows.speed[it.contacts[j]] = free[j]
     accumulate(it)
     return max(sweeps, done), max(residual, change)
+
+
+@compiled
+def _stage(it: Island, struck: Integers) -> Island:
+    """The island with these contacts only, from no impulses."""
+    for c in it.contacts:
+        it.P[c] = 0.0
+    accumulate(it)
+    return Island(it.rows, it.lines, it.targets, it.frictions, struck, it.scalars, it.slots, it.P, it.Q, it.y, it.time)
+
+
+@compiled
+def _fastest(it: Island, up: Floats, struck: Integers) -> Integers:
+    """Of those that bounce the one that approaches fastest, alone."""
+    found, most = 0, -np.inf
+    for j in range(len(struck)):
+        c = struck[j]
+        speed = it.targets[c] - it.rows.speed[c, 0]
+        if up[c] > 0.0 and speed > most:
+            found, most = j, speed
+    return struck[found : found + 1]
 
 
 @compiled

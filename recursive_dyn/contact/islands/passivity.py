@@ -24,13 +24,22 @@ Lent = Annotated[np.ndarray, float, 3]
 
 @compiled
 def solved_without_gain(it: Island, lent: Lent, iterations: int, tolerance: float) -> tuple[int, float]:
-    """Solve an island, again without bounces if they brought energy in, and go on from there to where they bring none;
-    and without bounces alone where with them there is no solution, as where friction wedges; (sweeps, residual).
+    """Solve an island so that its impulses bring no energy in; (sweeps, residual). lent: as in ``without_gain``."""
+    sweeps, residual = solved(it, iterations, tolerance)
+    return without_gain(it, lent, iterations, tolerance, sweeps, residual)
+
+
+@compiled
+def without_gain(
+    it: Island, lent: Lent, iterations: int, tolerance: float, sweeps: int, residual: float
+) -> tuple[int, float]:
+    """An island that was solved so, again without bounces if they brought energy in, and on from there to where they
+    bring none; and without bounces alone where with them there is no solution, as where friction wedges; (sweeps,
+    residual).
 
     lent (n, 3), m/s: what forces change the velocities of each contact by after it bounced: they take or give that on
     the way by which it moves on.
     """
-    sweeps, residual = solved(it, iterations, tolerance)
     if residual > FAILED and _gives_up_bounces(it):
         done, residual = solved(it, iterations, tolerance)
         sweeps += done

@@ -49,6 +49,8 @@ class Integrator:
     beside: another function of the same inputs that the loop calls, by what follows FUNCTION_ in its name: "energies"
     that it watches.
     holonomic: whether it takes no constraints but those between positions.
+    kinks: whether steps see by themselves that the rate of a prescribed motion jumps, as those between momenta do; by
+        other rules it strikes as a step begins (``stepping.leading``).
     """
 
     name: str
@@ -65,6 +67,7 @@ class Integrator:
     passing: str = ""
     beside: tuple[str, Function] | None = None
     holonomic: bool = False
+    kinks: bool = False
 
     @property
     def answering(self) -> float:

@@ -278,4 +278,5 @@ INTEGRATOR = Integrator(
     share=0.5,
     implicit=0.5,
     holonomic=True,
+    kinks=True,
 )

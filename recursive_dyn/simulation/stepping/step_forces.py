@@ -34,13 +34,6 @@ def rule_of(dynamics: Dynamics, integrator: str | None) -> str:
     return default if integrator is None else integrator
 
 
-def _places(dynamics: Dynamics, name: str) -> tuple[int, int]:
-    """Where among q and v, one after the other, a prescribed coordinate and its rate are."""
-    model = dynamics.model
-    motion = next(m for m in model.motions if model.coordinates[m.slot].name == name)
-    return motion.place, model.nq + motion.slot
-
-
 class StepForces:
     """Of one simulation, with ``motions`` that are sampled, or looked at, at the start of every step.
 
@@ -67,8 +60,7 @@ class StepForces:
             self.motors = self._of_joints = JointMotors(dynamics.reduced)
         self.bounded = len(ball_limits(dynamics.model).slots) > 0 or (self.joints is not None and self.joints.bounded)
         self._links = None if self.joints is None else body_links(dynamics.model)
-        sees_kinks = registry.find(self.rule) is registry.find("variational_midpoint")
-        self._leading = Leading(dynamics, motions, (not sees_kinks, self.joints is None))
+        self._leading = Leading(dynamics, motions, (not registry.find(self.rule).kinks, self.joints is None))
         self.timed = bool(dynamics.model.prescribed)
         self.constrained = bool(dynamics.model.constraints)
         self.lands = self.constrained or (self.joints is not None and self.joints.lands)
@@ -100,14 +92,6 @@ class StepForces:
         """It has ended: what is prescribed is where time says."""
         state.keep_time()
         self._leading.end(state)
-
-    def _in_time(self, state: State, time: float) -> np.ndarray:
-        """q and v (nq + nv,) of a state with what is prescribed as it is at another time."""
-        clock = self._dynamics.model.clock
-        q = state.q.copy()
-        if clock is not None:
-            q[clock[0]] = time
-        return self._dynamics.call("in_time", q, state.v)
 
     def forces(self, state: State, tau: np.ndarray, h: float) -> np.ndarray:
         """tau (nv,) with what joints between free bodies do in a step of h from here, and what holds what is stuck."""

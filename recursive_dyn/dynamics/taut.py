@@ -20,7 +20,7 @@ from recursive_dyn.dynamics.projection import MET, NARROW, missed_by
 _FAR = 1e-4  # m or rad that rows may be missed by: what moved is some 1e-2 then
 _STAYS = 1e-5  # rad or m that it may have moved, and rows be the same
 _NEXT = 0.5  # the same from one step to the next
-_RESTS = 1e-9  # m or rad a second of a row that is none
+RESTS, NEARLY_RESTS = 1e-9, 1e-2  # m or rad a second of a row that is none; where nothing else explains what is stuck
 _LEADS = 1e-5  # of a row's usual size, from where on what is left of it is more than rounding
 _STEPS = 40
 _SAME = 1e-6  # of the largest singular value of rows of length 1: below that they say the same
@@ -46,17 +46,17 @@ def still_stuck(dynamics: Dynamics, stuck: Stuck | None, q: _Array) -> Stuck | N
     return None if rows is None else Stuck(q.copy(), rows)
 
 
-def tautened(dynamics: Dynamics, q: _Array, v: _Array) -> tuple[_Array, _Array, Stuck] | None:
+def tautened(dynamics: Dynamics, q: _Array, v: _Array, rests: float = RESTS) -> tuple[_Array, _Array, Stuck] | None:
     """(q, v, what is stuck), this at rest on the constraints, from where they are missed by next to nothing; None where
-    nothing is stuck."""
+    nothing is stuck, or what is prescribed changes rows by more than ``rests``, m or rad a second."""
     slots = _free(dynamics)
-    if not _is_near(dynamics, q) or _led(dynamics, q, v, slots):
+    if not _is_near(dynamics, q) or _led(dynamics, q, v, slots, rests):
         return None
     q = _met(dynamics, q, slots)
     if not missed_by(dynamics, q) <= MET or (rows := _stuck_rows(dynamics, q, slots)) is None:
         return None
-    stuck = Stuck(q, rows)
-    return q, at_rest(dynamics, stuck, q, v), stuck
+    every = np.vstack([dynamics.constraint_jacobian(q), rows])  # no speed of theirs makes up for what hardly moves
+    return q, v + _change(dynamics, q, every, every[:, slots] @ v[slots], slots), Stuck(q, rows)
 
 
 def brought_near(dynamics: Dynamics, q: _Array, v: _Array) -> tuple[_Array, _Array] | None:
@@ -80,6 +80,25 @@ def led_on(dynamics: Dynamics, q: _Array, v: _Array) -> tuple[_Array, _Array] | 
         return None
     C = dynamics.constraint_jacobian(near[0])
     return None if (np.linalg.norm(C, axis=1) < _LEADS * _sizes(dynamics, C)).any() else near
+
+
+def met(dynamics: Dynamics, q: _Array) -> _Array:
+    """Where Newton's steps lead from q (nq,), every row at its own scale, as near to the constraints as they get."""
+    return _met(dynamics, q, _free(dynamics))
+
+
+def led(dynamics: Dynamics, q: _Array, v: _Array) -> bool:
+    """Whether rows feel what is prescribed move at (q, v)."""
+    return _led(dynamics, q, v, _free(dynamics))
+
+
+def stress(dynamics: Dynamics, q: _Array) -> tuple[int, float]:
+    """The row with most of the forces along rows that nearly balance at q (nq,), and how nearly: the sine of an angle
+    between rows."""
+    C, slots = dynamics.constraint_jacobian(q), _free(dynamics)
+    left, singular, _ = np.linalg.svd(C[:, slots] / _sizes(dynamics, C)[:, None], full_matrices=True)
+    sines = np.append(singular, np.zeros(len(C) - len(singular)))
+    return int(np.abs(left[:, -1]).argmax()), float(sines[-1])
 
 
 def _is_near(dynamics: Dynamics, q: _Array) -> bool:
@@ -113,11 +132,11 @@ def held(dynamics: Dynamics, stuck: Stuck, q: _Array, v: _Array, tau: _Array) ->
     return tau + dynamics.mass_matrix(q) @ _change(dynamics, q, rows, missed, _free(dynamics), weights)
 
 
-def _led(dynamics: Dynamics, q: _Array, v: _Array, slots: _Array) -> bool:
+def _led(dynamics: Dynamics, q: _Array, v: _Array, slots: _Array, rests: float = RESTS) -> bool:
     """Whether rows feel what is prescribed move: that may be what leads a mechanism on."""
     given = v.copy()
     given[slots] = 0.0
-    return bool(np.abs(dynamics.call("constraint_velocities", q, given)).max() > _RESTS)
+    return bool(np.abs(dynamics.call("constraint_velocities", q, given)).max() > rests)
 
 
 def _free(dynamics: Dynamics) -> _Array:

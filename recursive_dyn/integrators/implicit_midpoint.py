@@ -249,4 +249,5 @@ INTEGRATOR = Integrator(
     order=2,
     share=0.5,
     implicit=0.5,
+    passing="variational_midpoint",
 )

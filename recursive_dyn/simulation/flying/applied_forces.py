@@ -87,6 +87,20 @@ def moved_slots(dynamics: Dynamics, forces: Sequence[AppliedForce]) -> np.ndarra
     return result
 
 
+def pushing(dynamics: Dynamics, flight: Flight, q: np.ndarray) -> np.ndarray:
+    """Generalized forces (nv,) at q (nq,) of what acts on bodies at the stages of a flight, beside tau."""
+    given = flight.driving().engine.pushes if flight.driven else None
+    if given is None or not given.any():
+        return np.zeros(dynamics.nv)
+    wrenches, R = np.zeros((len(dynamics.bodies), 6)), dynamics.poses(q)[:, :3, :3]
+    own = given.reshape(-1, PUSH)
+    turned = R @ own[:, 6:].reshape(-1, 3, 3)
+    wrenches[:, :3], wrenches[:, 3:] = own[:, :3], own[:, 3:6]
+    for k, (i, j) in enumerate(((1, 2), (2, 0), (0, 1))):
+        wrenches[:, k] += turned[:, i, j] - turned[:, j, i]
+    return dynamics.call("external_forces", q, wrenches.reshape(-1))
+
+
 def generalized(dynamics: Dynamics, q: np.ndarray, forces: Sequence[AppliedForce]) -> np.ndarray:
     """Generalized forces (nv,) of applied forces at q (nq,)."""
     return dynamics.call("external_forces", q, world_wrenches(dynamics, q, forces).reshape(-1))

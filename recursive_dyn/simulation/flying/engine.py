@@ -77,8 +77,8 @@ class DrivenEngine:
     """The engine that pushes bodies and asks ``law``, or nobody if None, for forces at the stages of a rule.
 
     acting (nv,): where it notes what the law drives; most (nv,): the largest forces that it gave. since: when the
-    loop's own step starts in that of the law, s. error: what the law raised; from there on it is not asked, and no
-    step is finite.
+    loop's own step starts in that of the law, s; beside (nv,), or a number: what is added to what it gives. error: what
+    the law raised; from there on it is not asked, and no step is finite.
     """
 
     def __init__(self, dynamics: Dynamics, rule: Integrator, prefix: str, acting: np.ndarray) -> None:
@@ -87,6 +87,7 @@ class DrivenEngine:
             dynamics.kernel("integrate")
         self.law: Law | None = None
         self.since = 0.0
+        self.beside: np.ndarray | float = 0.0
         self.error: BaseException | None = None
         self._dynamics, self._acting, self.most = dynamics, acting, np.zeros(dynamics.nv)
         self._callback = _CALLBACK(self._ask)
@@ -98,7 +99,7 @@ class DrivenEngine:
         self.engine.pushes[:] = pushes.reshape(-1)
         if load is not None and self.engine.load is not None and self.engine.lead is not None:
             self.engine.load[:], self.engine.lead[:] = load
-        self.law, self.since, self.error = law, 0.0, None
+        self.law, self.since, self.beside, self.error = law, 0.0, 0.0, None
         self.engine.loop.ask(0 if law is None else self._address)
 
     def _ask(self, when: float) -> None:
@@ -106,7 +107,7 @@ class DrivenEngine:
         tau = self.engine.tau
         try:
             if self.law is not None and self.error is None:
-                tau[:] = self.law(*self._state(when), self.since + when)
+                tau[:] = self.law(*self._state(when), self.since + when) + self.beside
                 self._acting[tau != 0.0] = 1
                 np.maximum(self.most, np.abs(tau), out=self.most)
                 return

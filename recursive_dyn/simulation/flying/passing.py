@@ -80,6 +80,7 @@ class PassingFlight(Flight):
             self._other.drive_nothing()
         else:
             self._other.drive(*self._driven_by)
+            self._other.driving().beside = self.driving().beside
         found = self._other.in_parts(q, v, tau, h, _PARTS)
         if found is not None:
             self.tally[_HALVED] += 1

@@ -11,7 +11,17 @@ from recursive_dyn.contact.contact_buffer import ContactBuffer
 from recursive_dyn.contact.layout import body_links
 from recursive_dyn.dynamics.dynamics import Dynamics
 from recursive_dyn.dynamics.projection import landing
-from recursive_dyn.dynamics.taut import Stuck, at_rest, brought_near, held, led_on, still_stuck, tautened
+from recursive_dyn.dynamics.taut import (
+    NEARLY_RESTS,
+    RESTS,
+    Stuck,
+    at_rest,
+    brought_near,
+    held,
+    led_on,
+    still_stuck,
+    tautened,
+)
 from recursive_dyn.errors import StateError
 from recursive_dyn.integrators import registry
 from recursive_dyn.integrators.integrator import StatePair
@@ -20,11 +30,14 @@ from recursive_dyn.maximal.acting.joint_step import joint_action_of
 from recursive_dyn.maximal.joint_rows.held_joints import HeldJoints
 from recursive_dyn.maximal.maximal_dynamics import MaximalDynamics
 from recursive_dyn.model.ball_limits import ball_limits
+from recursive_dyn.simulation.flying.applied_forces import pushing
+from recursive_dyn.simulation.flying.flight import Flight
 from recursive_dyn.simulation.joint_laws.joint_motors import JointMotors
 from recursive_dyn.simulation.joint_laws.motors import Motors
 from recursive_dyn.simulation.report import Landings
 from recursive_dyn.simulation.state import State
 from recursive_dyn.simulation.stepping.leading import Leading
+from recursive_dyn.simulation.stepping.led_beyond import places_led_to, speed, too_swift
 from recursive_dyn.simulation.stepping.sampled_motion import Motions
 
 
@@ -46,6 +59,8 @@ class StepForces:
     """
 
     _stuck: Stuck | None  # since the last step, see ``dynamics.taut``
+    _flight: Flight | None = None
+    _before: StatePair | None = None  # where a step began that motions lead
     _gaping: StatePair | None  # the state that an edit left with gaps, until a step has closed them
 
     def __init__(self, dynamics: Dynamics, integrator: str, motions: Motions = ()) -> None:
@@ -67,6 +82,10 @@ class StepForces:
         self.singly = self.constrained or self.joints is not None
         self.one_by_one = self.singly or bool(motions)
 
+    def flies(self, flight: Flight) -> None:
+        """Know by which flight steps go that these forces are for."""
+        self._flight = flight
+
     def remember(self, coordinates: np.ndarray) -> None:
         """Keep joint coordinates, as they are found, in this array (reduced.nq,) from now on."""
         if self.joints is not None:
@@ -86,7 +105,17 @@ class StepForces:
         if not self.timed:
             return
         state.keep_time()
+        if not self.constrained:
+            self._leading.begin(state, h)
+            return
+        before = state.q.copy(), state.v.copy()
         self._leading.begin(state, h)
+        after = state.q.copy(), state.v.copy()
+        if self._stuck is not None and too_swift(self._dynamics, before, after):  # no impulse moves what is stuck
+            slots = sorted(self._dynamics.model.prescribed)
+            before[1][slots] = after[1][slots]
+            state.v[:], after = before[1], before
+        self._before = after
 
     def end(self, state: State) -> None:
         """It has ended: what is prescribed is where time says."""
@@ -97,8 +126,18 @@ class StepForces:
         """tau (nv,) with what joints between free bodies do in a step of h from here, and what holds what is stuck."""
         self._stuck = still_stuck(self._dynamics, self._stuck, state.q)
         if self._stuck is not None:
-            return held(self._dynamics, self._stuck, state.q, state.v, tau)
+            return self._holding(self._stuck, state, tau)
         return self.on_bodies(state.q, state.v, tau, h)
+
+    def _holding(self, stuck: Stuck, state: State, tau: np.ndarray) -> np.ndarray:
+        """tau (nv,) with what holds what is stuck, under what acts at the stages of the flight, too."""
+        flight, others = self._flight, np.zeros(len(tau))
+        if flight is not None:
+            others = pushing(self._dynamics, flight, state.q)
+        total = held(self._dynamics, stuck, state.q, state.v, tau + others) - others
+        if flight is not None and flight.driven:
+            flight.driving().beside = total - tau
+        return total
 
     def on_bodies(self, q: np.ndarray, v: np.ndarray, tau: np.ndarray, h: float) -> np.ndarray:
         """``forces`` from q, v."""
@@ -123,11 +162,17 @@ class StepForces:
             if self.joints is not None:
                 return self.joints.landed(q, v)
             state, met = landing(self._dynamics, q, v)
+            if too_swift(self._dynamics, self._before, state):
+                raise StateError(f"constraints would have a coordinate move at {speed(state[1]):.3g} after this step")
         except StateError as error:
             if again is not None and (other := again()) is not None:
                 return self.landed(*other, time)
-            near = None if self.joints is not None else self._tautened(q, v) or brought_near(self._dynamics, q, v)
-            if near is None:
+            near = None
+            if self.joints is None:
+                rests = RESTS if self._before is None else NEARLY_RESTS
+                near = self._tautened(q, v, rests)
+                near = near or self._landed_beside(q, v) or brought_near(self._dynamics, q, v)
+            if near is None or too_swift(self._dynamics, self._before, near):
                 raise StateError(f"simulation at t = {time:.6g} s: {error}") from None
             return near
         if self._gaping is not None:
@@ -140,13 +185,39 @@ class StepForces:
             return state[0], at_rest(self._dynamics, self._stuck, *state)
         return state
 
-    def _tautened(self, q: np.ndarray, v: np.ndarray) -> StatePair | None:
+    def tautens(self, state: State) -> bool:
+        """A step from here cannot be taken: whether that is as something is stuck, which was not known. It is now, and
+        the state is where it is at rest."""
+        if not self.constrained or self.joints is not None or self._stuck is not None:
+            return False
+        taut = self._tautened(state.q, state.v)
+        if taut is None:
+            return False
+        state.q[:], state.v[:] = taut
+        return True
+
+    def _landed_beside(self, q: np.ndarray, v: np.ndarray) -> StatePair | None:
+        """The state q, v that motions led to, brought onto the constraints as near as may be to where the step began,
+        from some places around that; None if that leads nowhere."""
+        if self._before is None:
+            return None
+        ends = list[StatePair]()
+        for beside in places_led_to(self._dynamics, self._before[0], q, v):
+            try:
+                end, met = landing(self._dynamics, beside, v)
+            except StateError:
+                continue
+            if met and not too_swift(self._dynamics, self._before, end):
+                ends.append(end)
+        return min(ends, key=lambda end: speed(end[0] - q), default=None)
+
+    def _tautened(self, q: np.ndarray, v: np.ndarray, rests: float = RESTS) -> StatePair | None:
         """Where what is stuck is at rest, if anything is from now on."""
-        self._stuck, taut = None, tautened(self._dynamics, q, v)
+        self._stuck, taut = None, tautened(self._dynamics, q, v, rests)
         if taut is None:
             return None
         *state, self._stuck = taut
-        self._take((q, v), (state[0], state[1]))
+        self._take(self._before or (q, v), (state[0], state[1]))  # what is led there may be anywhere at its end
         return state[0], state[1]
 
     def begins(self, state: State, landings: Landings) -> None:

@@ -29,7 +29,7 @@ from recursive_dyn.simulation.present import Present
 from recursive_dyn.simulation.report import Report, damping_spring, keep_name, told
 from recursive_dyn.simulation.state import State
 from recursive_dyn.simulation.stepping.detection import Detection
-from recursive_dyn.simulation.stepping.led_beyond import out_of_reach
+from recursive_dyn.simulation.stepping.led_beyond import why_not_led
 from recursive_dyn.simulation.stepping.sampled_motion import Motions
 from recursive_dyn.simulation.stepping.step_forces import StepForces
 from recursive_dyn.simulation.stepping.timestep import Timestep
@@ -56,6 +56,7 @@ class Timesteps(Timestep):
         self._dynamics, self._integrator, self._state = dynamics, (integrator := self._forces.rule), state
         self.flight: Flight = flight_of(dynamics, integrator, None if before is None else before.flight.tally)
         self._damping_spring = "" if before is None else before.report().damping_spring
+        self._forces.flies(self.flight)
         if before is not None:
             self._forces.begins(state, before._forces.landings)
         keep_name(self.flight.tally)
@@ -138,12 +139,19 @@ class Timesteps(Timestep):
 
         Charts are improved before each, and tau (nv,) with the state. None: the caller did it, before one step.
         """
-        try:
-            self._run(simulation, tau, h, count, charts)
-        except StateError as error:
-            if self._forces.timed and (reason := out_of_reach(self._dynamics, self._state, h)) is not None:
-                raise StateError(reason) from error
-            raise
+        start, tried = self._state.time, -1
+        while count > 0:
+            try:
+                self._run(simulation, tau, h, count, charts)
+            except StateError as error:
+                done, start = round((self._state.time - start) / h), self._state.time
+                if (done or tried < 0) and self._forces.tautens(self._state):
+                    tried, count = count, count - done
+                    continue
+                if self._forces.timed and (reason := why_not_led(self._dynamics, self._state, h)) is not None:
+                    raise StateError(reason) from error
+                raise
+            count = 0
 
     def _run(self, simulation: Surrounded, tau: np.ndarray, h: float, count: int, charts: Charts | None) -> None:
         """``run``, as it fails."""

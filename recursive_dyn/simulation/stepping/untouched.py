@@ -30,6 +30,7 @@ def untouched_steps(
             charts.improve(state, tau)
         forces.begin(state, h)
         q, v = (state.q.copy(), state.v.copy()) if lands else (state.q, state.v)
+        counted = flight.tally.copy() if lands else flight.tally
         now, most, flown = forces.forces(state, tau, h), 1 if forces.one_by_one else count - done, 0
         if forces.parts > 1:
             q[:], v[:] = in_parts(flight, forces, q, v, tau, h, state.time)
@@ -40,7 +41,11 @@ def untouched_steps(
             flown, stopped = _within_limits(flight, q, v, now, h, 1 if charts else most, state.time)
         if lands and flown:
             again = partial(flight.retaken, state.q, state.v, now, h)
-            state.q[:], state.v[:] = forces.landed(q, v, state.time, again)
+            try:
+                state.q[:], state.v[:] = forces.landed(q, v, state.time, again)
+            except StateError:
+                flight.tally[:] = counted
+                raise
         # state and time are written with no call in between: Python serves interrupts at calls, and finds both
         done += flown
         state.clock[0] = start + done * h

@@ -16,7 +16,7 @@ from recursive_dyn.model.model import Model
 HALVED, HALVINGS, UNEXPLAINED, CUT = range(4)
 MOST_BY = 8
 _KEPT = -1.0  # in place of the latter, of a model that is no more
-GAP = 1e-5  # m or rad by which constraints may be missed where an edit leaves a state
+GAP = 1e-5  # m or rad by which constraints may be missed where an edit, or who wrote q, leaves a state
 
 
 @dataclass(frozen=True)
@@ -38,8 +38,9 @@ class Report:
     (``linearly_implicit_rk4``): those of joints beyond h sqrt(k / m) of 3, force elements and balls beyond 30;
     numerical_damping: J of it; damping_spring: the force element, or the joint's coordinate, that was at work where
     most was lost at once, or one of those if several were, "" if none was.
-    gaps_closed: edits that left constraints off where they hold, which the next step closes as if nothing were;
-    widest_gap: by how much, m or rad; gap_constraint: the row that was. J that this gives or takes are unexplained.
+    gaps_closed: how often an edit, or who wrote q, left constraints off where they hold, which the next step closes
+    before it moves anything; widest_gap: by how much, m or rad; gap_constraint: the row that was. J that this gives or
+    takes are unexplained.
     """
 
     steps_halved: int = 0
@@ -60,8 +61,8 @@ class Report:
 class Landings(NamedTuple):
     """What bringing states onto constraints did beyond what flights left.
 
-    taken: J that came or went where a mechanism came to be taut, or a gap was closed; closed: how many edits left
-    gaps; gap: the widest, m or rad; constraint: its row.
+    taken: J that came or went where a mechanism came to be taut, or a gap was closed; closed: how often there was a
+    gap; gap: the widest, m or rad; constraint: its row.
     """
 
     taken: float = 0.0

@@ -30,8 +30,11 @@ def too_swift(dynamics: Dynamics, before: StatePair | None, after: StatePair) ->
     to move there; None: nothing is led."""
     if before is None:
         return False
-    most = _SWIFT * (1.0 + speed(before[1]))
-    if speed(after[1]) <= most and speed(after[0] - before[0]) <= most:
+    v, way = before[1], after[0] - before[0]
+    if after[1] @ after[1] + way @ way <= _SWIFT**2:  # told at once
+        return False
+    most = _SWIFT * (1.0 + speed(v))
+    if speed(after[1]) <= most and speed(way) <= most:
         return False
     return not stress(dynamics, after[0])[1] >= _NEARLY * NARROW
 

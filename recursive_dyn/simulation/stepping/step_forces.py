@@ -55,13 +55,14 @@ class StepForces:
     states are brought onto these, or onto joints, after a step; singly: whether every step is followed by more than the
     next one; one_by_one: whether one begins with more, too; timed: whether anything is prescribed, so that steps
     ``begin`` and ``end``; motors: of the user; own_motors: of the dynamics' own coordinates, none where joints between
-    bodies have them. landings: what they did beyond what flights left.
+    bodies have them. landings: what they did beyond what flights left; meeting:
+    whether states are to be on constraints where steps begin; met: q where the last one ended, as bytes.
     """
 
     _stuck: Stuck | None  # since the last step, see ``dynamics.taut``
     _flight: Flight | None = None
     _before: StatePair | None = None  # where a step began that motions lead
-    _gaping: StatePair | None  # the state that an edit left with gaps, until a step has closed them
+    _gaping: StatePair | None  # the state that somebody left with gaps, until these are closed
 
     def __init__(self, dynamics: Dynamics, integrator: str, motions: Motions = ()) -> None:
         self.joints: JointAction | None = None
@@ -78,6 +79,7 @@ class StepForces:
         self._leading = Leading(dynamics, motions, (not registry.find(self.rule).kinks, self.joints is None))
         self.timed = bool(dynamics.model.prescribed)
         self.constrained = bool(dynamics.model.constraints)
+        self.meeting, self.met = self.constrained and self.joints is None, b""
         self.lands = self.constrained or (self.joints is not None and self.joints.lands)
         self.singly = self.constrained or self.joints is not None
         self.one_by_one = self.singly or bool(motions)
@@ -97,6 +99,7 @@ class StepForces:
             self.joints.warm_up()
         if self.constrained:
             self._dynamics.kernel("project")
+            self._dynamics.kernel("constraint_positions")
 
     def begin(self, state: State, h: float) -> None:
         """A step of h begins."""
@@ -108,14 +111,13 @@ class StepForces:
         if not self.constrained:
             self._leading.begin(state, h)
             return
-        before = state.q.copy(), state.v.copy()
+        v = None if self._stuck is None else state.v.copy()
         self._leading.begin(state, h)
-        after = state.q.copy(), state.v.copy()
-        if self._stuck is not None and too_swift(self._dynamics, before, after):  # no impulse moves what is stuck
+        self._before = state.q.copy(), state.v.copy()
+        if v is not None and too_swift(self._dynamics, (state.q, v), self._before):  # no impulse moves what is stuck
             slots = sorted(self._dynamics.model.prescribed)
-            before[1][slots] = after[1][slots]
-            state.v[:], after = before[1], before
-        self._before = after
+            v[slots] = state.v[slots]
+            state.v[:], self._before = v, (state.q.copy(), v)
 
     def end(self, state: State) -> None:
         """It has ended: what is prescribed is where time says."""
@@ -225,6 +227,24 @@ class StepForces:
         self.landings = landings if self.joints is not None else landings.with_gap(self._dynamics, state.q)
         if self.landings.closed > landings.closed:
             self._gaping = state.q.copy(), state.v.copy()
+            self.met = b""
+
+    def meets(self, state: State) -> None:
+        """Steps go on from a state that somebody may have written to: where it is off the constraints it is brought
+        onto them before any rule sees it, and that is told. Where that cannot be, a step says why."""
+        state.keep_time()
+        if self._gaping is None:
+            landings = self.landings.with_gap(self._dynamics, state.q)
+            if landings is self.landings:
+                return
+            self.landings = landings
+        self._gaping = state.q.copy(), state.v.copy()
+        try:
+            state.q[:], state.v[:] = landing(self._dynamics, state.q, state.v)[0]
+        except StateError:
+            return
+        began, self._gaping = self._gaping, None
+        self._take(began, (state.q, state.v))
 
     def _take(self, before: StatePair, after: StatePair) -> None:
         """Count the energy that a landing takes, or gives."""

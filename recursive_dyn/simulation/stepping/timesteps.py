@@ -57,6 +57,7 @@ class Timesteps(Timestep):
         self.flight: Flight = flight_of(dynamics, integrator, None if before is None else before.flight.tally)
         self._damping_spring = "" if before is None else before.report().damping_spring
         self._forces.flies(self.flight)
+        self._forces.met = state.q.tobytes()
         if before is not None:
             self._forces.begins(state, before._forces.landings)
         keep_name(self.flight.tally)
@@ -139,19 +140,24 @@ class Timesteps(Timestep):
 
         Charts are improved before each, and tau (nv,) with the state. None: the caller did it, before one step.
         """
-        start, tried = self._state.time, -1
+        forces, state = self._forces, self._state
+        if forces.meeting and state.q.tobytes() != forces.met:
+            forces.meets(state)
+        start, tried = state.time, -1
         while count > 0:
             try:
                 self._run(simulation, tau, h, count, charts)
             except StateError as error:
-                done, start = round((self._state.time - start) / h), self._state.time
-                if (done or tried < 0) and self._forces.tautens(self._state):
+                done, start = round((state.time - start) / h), state.time
+                if (done or tried < 0) and forces.tautens(state):
                     tried, count = count, count - done
                     continue
-                if self._forces.timed and (reason := why_not_led(self._dynamics, self._state, h)) is not None:
+                if forces.timed and (reason := why_not_led(self._dynamics, state, h)) is not None:
                     raise StateError(reason) from error
                 raise
             count = 0
+        if forces.meeting:
+            forces.met = state.q.tobytes()
 
     def _run(self, simulation: Surrounded, tau: np.ndarray, h: float, count: int, charts: Charts | None) -> None:
         """``run``, as it fails."""

@@ -134,6 +134,7 @@ class StepDifferences:
         try:
             with timesteps.together():
                 timesteps.begin()
+                timesteps.is_at()
                 timesteps.run(simulation, tau, self._h, 1)
                 self._left = max(self._left, timesteps.solution().residual)
                 if self._sensors is not None:

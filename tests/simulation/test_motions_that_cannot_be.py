@@ -68,6 +68,61 @@ def test_a_function_that_answers_otherwise_when_asked_again_is_told():
     assert sim.q[0] == 0.0
 
 
+@pytest.mark.parametrize("written", [False, True])
+@pytest.mark.parametrize("how", ["time", "parameter", "restore", "bytes"])
+def test_what_jumps_as_somebody_has_it_elsewhere_is_told(how, written):
+    scene = Scene()
+    size = scene.parameter("size", 0.3)
+    scene.world.attach(bar("crank"), joints.revolute("y"))
+    sim = rd.Simulation(scene.compile(), H)
+    motion = size * sp.sin(TIME) if written else lambda t: sim.parameters["size"] * np.sin(t)
+    sim.prescribe("crank.angle", motion)
+    sim.step(100)
+    there, snapshot = float(sim.q[0]), sim.snapshot_bytes() if how == "bytes" else sim.snapshot()
+    if how == "time":
+        sim.time = 0.0
+    elif how == "parameter":
+        sim.parameters["size"] = 0.9
+    else:
+        sim.step(20)
+        now, since = float(sim.q[0]), sim.time
+        sim.prescribe("crank.angle", now + 2.0 * (TIME - since) if written else lambda t: now + 2.0 * (t - since))
+        sim.restore(snapshot)
+    at = sim.time
+    with pytest.raises(rd.StateError, match=rf"motion of 'crank.angle' jumps from {there:.6g} to .* at t = {at:g} s"):
+        sim.step()
+    assert (sim.q[0], sim.time) == (pytest.approx(there, abs=1e-12), at)
+
+
+def test_who_places_a_coordinate_with_the_time_or_goes_back_goes_on():
+    sim = pendulum()
+    sim.prescribe("crank.angle", 0.3 * sp.sin(TIME))
+    sim.step(10)
+    snapshot = sim.snapshot()
+    sim.step(90)
+    end = sim.q.copy()
+    sim.restore(snapshot)
+    sim.step(90)
+    np.testing.assert_array_equal(sim.q, end)
+    sim.time, sim.q = 0.0, np.zeros(3)
+    sim.step(100)
+    assert sim.q[0] == pytest.approx(0.3 * np.sin(0.5), abs=1e-12)
+
+
+@pytest.mark.parametrize("rule", ["linearly_implicit_rk4", "semi_implicit_euler", "rk4"])
+@pytest.mark.parametrize("pole", [0.1, 0.1012])
+def test_a_pole_that_is_passed_within_a_step_is_told(rule, pole):
+    for motion in (1 / (pole - TIME) - 1 / pole, sp.tan(np.pi / 2 / pole * TIME)):
+        scene = Scene()
+        crank = scene.world.attach(bar("crank"), joints.revolute("y"))
+        crank.attach(bar("rod"), joints.revolute("y"), at=rd.pose((0, 0, -0.5)))
+        sim = rd.Simulation(scene.compile(), H, rule)
+        sim.prescribe("crank.angle", motion)
+        with pytest.raises(rd.StateError, match=rf"motion of 'crank.angle' jumps from .* to -.* at t = {pole:g} s"):
+            sim.step(40)
+        assert sim.time < pole
+
+
 CONTINUOUS = {
     "kink": lambda t: 2.0 * max(0.0, t - 0.0512),
     "ranges that meet": sp.Piecewise((0.0, TIME < 0.05), ((TIME - 0.05) ** 2, True)),

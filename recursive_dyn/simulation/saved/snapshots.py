@@ -67,6 +67,7 @@ class Snapshots(Sleep):
             self.time, self._remainder = snapshot.time, snapshot.remainder
             self._forces = list(snapshot.forces)
             self._timesteps.recall(snapshot.memory, snapshot.touching)
+            self._timesteps.is_at(moved=True)
             self._let_forget()
 
     def _unpack(self, data: bytes | bytearray | memoryview) -> None:
@@ -80,6 +81,7 @@ class Snapshots(Sleep):
             memory.tell_nothing()
             self._remainder, self._forces = found.remainder, found.forces
             timesteps.begin()
+            timesteps.is_at(moved=True)
             self._let_forget()
 
     @cached_property

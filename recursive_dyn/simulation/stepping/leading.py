@@ -10,7 +10,7 @@ import numpy as np
 
 from recursive_dyn.dynamics.dynamics import Dynamics
 from recursive_dyn.simulation.state import State
-from recursive_dyn.simulation.stepping.motion_jumps import WrittenMotion
+from recursive_dyn.simulation.stepping.motion_jumps import WrittenMotion, elsewhere, together
 from recursive_dyn.simulation.stepping.sampled_motion import COUNT, Motions, SampledMotion
 
 _KINK = 1e-5  # rad or m a second, and of a rate, from where on it has jumped: polynomials of a step are good to less
@@ -31,12 +31,21 @@ class Leading:
         ]
         self._written = [(m, names[m.name].place, names[m.name].slot) for m in motions if isinstance(m, WrittenMotion)]
         self._left: np.ndarray | None = None  # v where the last step ended
+        self._places = [(model.coordinates[m.slot].name, m.place) for m in model.motions]
+        own = [first for _, first, _ in self._sampled]
+        self._own = (
+            min(own) if own else len(dynamics.parameters.values_array)
+        )  # parameters, before the numbers of samples
+        self._then_was: tuple[float, bytes] | None = None  # time and parameters where motions were last known to be
+        self._there: np.ndarray | None = None  # q then
 
     def begin(self, state: State, h: float) -> None:
         """A step of h begins: sample motions, and strike where the rate of one jumps. StateError where one jumps."""
         d, nq = self._dynamics, self._dynamics.model.nq
         for sampled, first, _ in self._sampled:
             sampled.sample(state.time, h, d.parameters.values_array[first : first + COUNT])
+        if self._places and self._moment(state) != self._then_was:
+            self._goes_on(state)
         changes = dict[int, float]()
         for written, place, slot in self._written:
             changes[slot] = written.check(lambda t: self._then(state, t), place, nq + slot, state.time, h)
@@ -56,6 +65,26 @@ class Leading:
         if self._dynamics.model.motions:
             state.q[:], state.v[:] = np.split(self._dynamics.call("in_time", state.q, state.v), [len(state.q)])
             self._left = state.v.copy() if self._sampled else None
+            self.is_at(state)
+
+    def is_at(self, state: State, moved: bool = False) -> None:
+        """Motions go on from this state; moved: only if it is where they have it, as it is another one."""
+        self._then_was = None if moved else self._moment(state)
+        self._there = state.q.copy()
+
+    def _moment(self, state: State) -> tuple[float, bytes]:
+        """What motions depend on."""
+        return state.clock.item(), self._dynamics.parameters.values_array[: self._own].tobytes()
+
+    def _goes_on(self, state: State) -> None:
+        """StateError if a motion is neither where it was nor where the coordinate is, as another time, other parameters
+        or another state have it."""
+        now = self._then(state, state.time)
+        there = now if self._there is None else self._there
+        for name, place in self._places:
+            before, after = float(there[place]), float(now[place])
+            if not (together(before, after) or together(state.q[place], after)):
+                raise elsewhere(name, before, after, state.time, f"simulation.q[{place}]")
 
     def _then(self, state: State, time: float) -> np.ndarray:
         """q and v (nq + nv,) of a state with what is prescribed as it is at another time."""

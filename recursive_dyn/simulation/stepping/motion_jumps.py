@@ -9,6 +9,7 @@ import numpy as np
 from recursive_dyn.errors import StateError
 from recursive_dyn.graph.expression import Expression, Scalar
 from recursive_dyn.graph.traversal import reachable
+from recursive_dyn.joint.coordinate import CLOCK
 
 Array = np.ndarray
 
@@ -16,20 +17,21 @@ NEAR = 1e-6  # m or rad, and of a position, by which a motion may begin from whe
 _ROUNDING = 1e-9  # of a step, more than the clock rounds
 _TOLD = 0.2  # of a step times the change of rate, by which a smooth motion differs from the mean of its rates
 _RANGES = ("select", "min", "max", "floor")
+_POLES = ("reciprocal", "tan", "pow", "log")
 _HALVES = 44  # of an interval, after which what has not moved less has jumped: it is next to the rounding of time
 
 
 def refuse_jump(name: str, at: Callable[[float], float], start: float, end: float) -> None:
     """StateError if a motion ``at`` jumps between two times."""
     first, last, when = _across(at, start, end)
-    if not _together(first, last):
+    if not together(first, last):
         raise jump(name, first, last, when)
 
 
 def kink(rate: Callable[[float], float], start: float, end: float) -> float:
     """By how much the rate of a motion jumps between two times, 0 if it does not."""
     first, last, _ = _across(rate, start, end)
-    return 0.0 if _together(first, last) else last - first
+    return 0.0 if together(first, last) else last - first
 
 
 def _across(x: Callable[[float], float], start: float, end: float) -> tuple[float, float, float]:
@@ -37,7 +39,7 @@ def _across(x: Callable[[float], float], start: float, end: float) -> tuple[floa
     more in, come down to nothing; what it moves in them does so too unless it jumps."""
     first, last = x(start), x(end)
     for _ in range(_HALVES):
-        if _together(first, last):
+        if together(first, last):
             break
         middle = 0.5 * (start + end)
         here = x(middle)
@@ -57,6 +59,15 @@ def jump(name: str, before: float, after: float, time: float) -> StateError:
     )
 
 
+def elsewhere(name: str, before: float, after: float, time: float, place: str) -> StateError:
+    """What is told of a motion that another time, other parameters or another state have elsewhere."""
+    return StateError(
+        f"the motion of '{name}' jumps from {before:.6g} to {after:.6g} at t = {time:.6g} s, as the time was set, a"
+        f" parameter changed, or a snapshot is of another motion; place the coordinate there ({place} = {after:.6g}),"
+        f" or begin another one where it is, simulation.prescribe('{name}', ...). The last good state is kept"
+    )
+
+
 class SeamChecks:
     """Checks of one motion, step after step: whether it goes on where the last one left it."""
 
@@ -65,7 +76,7 @@ class SeamChecks:
 
     def check(self, start: float, first: float, end: float, last: float) -> None:
         """A step from a time and place to others. StateError if the step that ended at its start ended elsewhere."""
-        if abs(start - self._end) <= NEAR * (end - start) and not _together(self._x, first):
+        if abs(start - self._end) <= NEAR * (end - start) and not together(self._x, first):
             raise jump(self._name, self._x, first, start)
         self._end, self._x = end, last
 
@@ -94,9 +105,22 @@ class WrittenMotion:
 
 
 def has_ranges(value: Scalar) -> bool:
-    """Whether an expression is another one in some ranges."""
-    return isinstance(value, Expression) and any(node.op in _RANGES for node in reachable([value]))
+    """Whether an expression is another one in some ranges, or has something that may have poles in time."""
+    if not isinstance(value, Expression):
+        return False
+    nodes = reachable([value])  # arguments before what is made of them
+    timely = {value.graph.input(("parameter", CLOCK))}
+    for node in nodes:
+        if any(x in timely for x in node.args if isinstance(x, Expression)):
+            timely.add(node)
+    return any(node.op in _RANGES or (node in timely and _has_poles(node)) for node in nodes)
 
 
-def _together(x: float, y: float) -> bool:
+def _has_poles(node: Expression) -> bool:
+    exponent = node.args[1] if node.op == "pow" else -1.0
+    return node.op in _POLES and not (isinstance(exponent, float) and exponent > 0.0)
+
+
+def together(x: float, y: float) -> bool:
+    """Whether a motion that is at x and then at y has not jumped."""
     return abs(y - x) <= NEAR * (1.0 + abs(x))

@@ -119,6 +119,11 @@ class StepForces:
             v[slots] = state.v[slots]
             state.v[:], self._before = v, (state.q.copy(), v)
 
+    def is_at(self, state: State, moved: bool = False) -> None:
+        """Steps go on from a state that is another one; moved: to which somebody has moved."""
+        if self.timed:
+            self._leading.is_at(state, moved)
+
     def end(self, state: State) -> None:
         """It has ended: what is prescribed is where time says."""
         state.keep_time()

@@ -102,6 +102,10 @@ class Timesteps(Timestep):
         self._detection.kept, self._native = None, False
         self.events.begin()
 
+    def is_at(self, moved: bool = False) -> None:
+        """The state is another one; moved: somebody went back to it, and what is prescribed is to be there, too."""
+        self._forces.is_at(self._state, moved)
+
     def recall(self, memory: Memory, touching: Sequence[tuple[str, str]]) -> None:
         """Go on from a memory, as with another state, in which these pairs of bodies touch."""
         self.memory.become(memory)

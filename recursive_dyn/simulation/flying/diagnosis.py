@@ -65,6 +65,20 @@ def element_without_value(dynamics: Dynamics, q: np.ndarray, v: np.ndarray, h: f
     return None
 
 
+def violent_element(dynamics: Dynamics, q: np.ndarray, v: np.ndarray, h: float) -> tuple[str, float] | None:
+    """The force element whose power at q (nq,), v (nv,) in h is most against the kinetic energy, and how many times
+    that, if it is more than all of it."""
+    model, parameters, found = dynamics.model, dynamics.parameters.values_array, ("", 1.0)
+    energy = float(dynamics.kinetic_energy(q, v))
+    for element in () if model.held else model.forces:
+        forces = ModelFunctions(model.changed(forces=(element,)), RECURSIVE).build("passive_forces")
+        given = run(forces, {"q": q, "v": v, "parameters": parameters})["tau"]
+        times = h * float(np.abs(given @ v)) / energy if energy > 0.0 else 0.0
+        if np.isfinite(times) and times > found[1]:
+            found = element.name, times
+    return found if found[0] else None
+
+
 def _driven(
     drive: Drive, q: list[float], v: list[float], parameters: dict[tuple[str, str | int], float]
 ) -> tuple[list[float], list[float]]:

@@ -294,5 +294,5 @@ class Flight:
     def _why(self, code: int, q: np.ndarray, v: np.ndarray, tau: np.ndarray, h: float) -> str:
         """Why a step from q, v was not taken."""
         if code == _ABSURD:
-            return too_much_energy(self._absurd(q, v, tau, h), h, self._told)
+            return too_much_energy(self._dynamics, (q, v), self._absurd(q, v, tau, h), h, self._told)
         return untaken(self._dynamics, self._told, code, (q, v, tau), h, self._loop.output)

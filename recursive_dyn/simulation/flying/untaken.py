@@ -8,18 +8,34 @@ from recursive_dyn.codegen.emitting import drivers
 from recursive_dyn.dynamics.dynamics import Dynamics
 from recursive_dyn.dynamics.singular_joints import singular
 from recursive_dyn.integrators import registry
-from recursive_dyn.simulation.flying.diagnosis import culprit, element_without_value, row_without_value
+from recursive_dyn.simulation.flying.diagnosis import culprit, element_without_value, row_without_value, violent_element
 from recursive_dyn.simulation.flying.plausible import liveliest
 
 _Array = np.ndarray
 
 
-def too_much_energy(moves: str | None, h: float, integrator: str) -> str:
-    """Of one by that integrator that would make more energy than could be; moves: what moves absurdly after it."""
+def too_much_energy(
+    dynamics: Dynamics, start: tuple[_Array, _Array], moves: str | None, h: float, integrator: str
+) -> str:  # fmt: skip
+    """Of one by that integrator from (q, v) that would make more energy than could be; moves: what moves absurdly after
+    it."""
     other = "" if integrator == registry.DEFAULT else f", or the integrator '{registry.DEFAULT}'"
     return (
         "a step would end with more than a thousand times the energy that there was or that forces gave, most"
-        f" of it in the motion of {moves}; use a smaller timestep than {h:.3g} s{other}. The last good state is kept"
+        f" of it in the motion of {moves}{_violent(dynamics, *start, h)}; use a smaller timestep than {h:.3g} s{other}."
+        " The last good state is kept"
+    )
+
+
+def _violent(dynamics: Dynamics, q: _Array, v: _Array, h: float) -> str:
+    """What is told of a force element that a step cannot resolve."""
+    found = violent_element(dynamics, q, v, h)
+    if found is None:
+        return ""
+    return (
+        f", where the force element '{found[0]}' gives or takes {found[1]:.3g} times the kinetic energy within a step:"
+        " a joint has stiff dampers (damping=) and dry friction (friction=) of its own, which steps of any length take;"
+        " of a speed's sign tanh(v / small) is the smooth form"
     )
 
 
@@ -44,7 +60,8 @@ def untaken(
         fastest = liveliest(dynamics, q, v)
         return (
             f"the {integrator} step did not converge, where {dynamics.label('v', fastest)} moves at"
-            f" {v[fastest]:.4g}; use a smaller timestep than {h:.3g} s. The last good state is kept"
+            f" {v[fastest]:.4g}{_violent(dynamics, q, v, h)}; use a smaller timestep than {h:.3g} s. The last good"
+            " state is kept"
         )
     return _no_value(dynamics, q, v, h, output, joint or culprit(dynamics.model, q, v, h, parameters))
 
@@ -71,7 +88,8 @@ def _no_value(dynamics: Dynamics, q: _Array, v: _Array, h: float, output: _Array
     bad_v = np.flatnonzero(~np.isfinite(output[nq : nq + nv]))
     index = int(bad_v[np.argmax(np.abs(v[bad_v]))]) if len(bad_v) else int(np.argmax(np.abs(v)))
     return (
-        f"the next state is not finite at {dynamics.label('v', index)}, which moves at {v[index]:.4g}; use a"
+        f"the next state is not finite at {dynamics.label('v', index)}, which moves at {v[index]:.4g}"
+        f"{_violent(dynamics, q, v, h)}; use a"
         " smaller timestep, or look at its joint there. The last good state is kept"
     )
 

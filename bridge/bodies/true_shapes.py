@@ -23,7 +23,7 @@ from recursive_dyn.contact.contacts import STATIC
 from recursive_dyn.model.splice import Splice
 from scene import shapes
 
-UNKNOWN, FLAT, CURVED = 0, 1, 2  # sorts of bodies of Bullet's: of two of which one is curved the points are found anew
+UNKNOWN, FLAT, CURVED = 0, 1, 2  # sorts of bodies of Bullet's: of two polytopes alone it tells the points
 NOBODY = -1
 _INT = np.int64
 _ROWS = (
@@ -71,9 +71,10 @@ class Group:
     shapes: tuple[shapes.Shape, ...]
 
     @cached_property
-    def begins_curved(self) -> bool:
-        """Whether the first of them is curved."""
-        return is_curved(self.shapes[0])
+    def begins_true(self) -> bool:
+        """Whether the first of them is curved, or may be a surface of triangles."""
+        first = self.shapes[0]
+        return is_curved(first) or (not self.name and isinstance(first, (shapes.HeightField, shapes.Mesh)))
 
     @cached_property
     def sort(self) -> int:
@@ -156,8 +157,8 @@ class TrueShapesTable:
 
     def __init__(self) -> None:
         self._rows = RowTable(_ROWS)  # of groups
-        self._told = list[Group]()  # last, of which those that are not unknown have rows, as long as some are curved
-        self._curved = 0  # how many begin so
+        self._told = list[Group]()  # last, of which those that are not unknown have rows, as long as some begin true
+        self._true = 0  # how many begin so
         self._numbers = dict[Hashable, int]()  # of polytopes
         self._polytopes = list[Polytope]()
         self._solids = gathered_polytopes(())
@@ -193,12 +194,12 @@ class TrueShapesTable:
         )
 
     def _follow(self, groups: list[Group]) -> None:
-        told, self._told, known = self._told, groups, self._curved
+        told, self._told, known = self._told, groups, self._true
         splice = Splice.between(told, groups)
         gone, came = told[splice.first : splice.end], groups[splice.first : splice.first + splice.came]
-        self._curved += sum(group.begins_curved for group in came) - sum(group.begins_curved for group in gone)
-        if not known or not self._curved:  # there were no rows, or are none any more
-            gone, came, self._rows = [], groups if self._curved else [], RowTable(_ROWS)
+        self._true += sum(group.begins_true for group in came) - sum(group.begins_true for group in gone)
+        if not known or not self._true:  # there were no rows, or are none any more
+            gone, came, self._rows = [], groups if self._true else [], RowTable(_ROWS)
             if self._surfaces:
                 self._surfaces, self._facets = {}, None
         for group in gone:

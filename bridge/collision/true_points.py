@@ -9,8 +9,9 @@ import numpy as np
 
 from bridge.bodies.true_shapes import CURVED, UNKNOWN, TrueShapes
 from bridge.curved.curved_pairs import is_known, meet_curved
-from bridge.curved.distances import ELLIPSOID, FACETS, ROUND, distance_to
+from bridge.curved.distances import BOX, ELLIPSOID, FACETS, HULL, ROUND, distance_to
 from bridge.curved.manifold_points import clamped, dot, written
+from bridge.faceted.polytope_on_facets import polytope_on_facets
 from bridge.faceted.round_on_facets import round_on_facets
 from bridge.planes.half_spaces import MARGIN
 from recursive_dyn.codegen.compiled import Floats, Integers, compiled
@@ -24,9 +25,7 @@ _REMEMBERED = 1e-3  # of a shape's size: how far within its surface a point gets
 @compiled
 def is_true(shapes: TrueShapes, poses: Poses, first: int, second: int) -> bool:
     """Whether contacts of two of Bullet's bodies are found on their true surfaces: unless one is within a shell."""
-    if len(shapes.kinds) == 0 or (shapes.sorts[first] != CURVED and shapes.sorts[second] != CURVED):
-        return False
-    if shapes.sorts[first] == UNKNOWN or shapes.sorts[second] == UNKNOWN:
+    if len(shapes.kinds) == 0 or shapes.sorts[first] == UNKNOWN or shapes.sorts[second] == UNKNOWN:
         return False
     for i in range(shapes.firsts[first], shapes.lasts[first]):
         for j in range(shapes.firsts[second], shapes.lasts[second]):
@@ -70,8 +69,11 @@ def true_points(
 @compiled
 def _meet_facets(shapes: TrueShapes, i: int, j: int) -> None:
     """Points of the i-th shape on the j-th, a surface of triangles."""
-    surface, kind, placed = shapes.hulls[j], shapes.kinds[i], shapes.placed
-    round_on_facets(kind, placed, shapes.solids, shapes.facets, surface, i, j, MARGIN, shapes.found)
+    k, kind, placed, solids, facets = shapes.hulls[j], shapes.kinds[i], shapes.placed, shapes.solids, shapes.facets
+    if BOX <= kind <= HULL:
+        polytope_on_facets(placed, solids, shapes.hulls[i], facets, k, i, j, MARGIN, shapes.found)
+    else:
+        round_on_facets(kind, placed, solids, facets, k, i, j, MARGIN, shapes.found)
 
 
 @compiled

@@ -22,11 +22,11 @@ POINTS = 16  # of a pair, at most
 
 @compiled
 def is_known(one: int, other: int) -> bool:
-    """Whether contacts of two kinds of shapes are known: unless both are polytopes, or one is a surface of triangles,
-    on which there are balls, capsules and ellipsoids alone."""
+    """Whether contacts of two kinds of shapes are known: unless both are polytopes, or one is a surface of triangles
+    and the other another one, a cylinder or a torus."""
     if one == FACETS or other == FACETS:
         rest = one if other == FACETS else other
-        return rest == (ELLIPSOID if rest != ROUND else ROUND)
+        return ROUND <= rest <= HULL or rest == ELLIPSOID
     return not (BOX <= one <= HULL and BOX <= other <= HULL)
 
 

@@ -1,1 +1,1 @@
-"""Where round shapes touch surfaces of triangles: height fields and meshes with hollows, by their closest features."""
+"""Where round shapes and polytopes touch surfaces of triangles: height fields and meshes with hollows, by features."""

@@ -51,21 +51,25 @@ def corners_of(facets: Facets, k: int, facet: int, corners: Rows3) -> None:
 @compiled
 def is_below(facets: Facets, k: int, x: Floats) -> bool:
     """Whether a point (3,) is below a grid, along its z axis. Of a mesh no side is below."""
+    return facets.ranges[k, 1] > 0 and sunk_below(facets, k, x) > 0.0
+
+
+@compiled
+def sunk_below(facets: Facets, k: int, x: Floats) -> float:
+    """How far below a grid a point (3,) is, along its z axis, m; negative above it, and beyond its borders."""
     rows, columns = facets.ranges[k, 1], facets.ranges[k, 2]
-    if rows == 0:
-        return False
     u = x[0] / facets.spacing[k, 0] + 0.5 * (rows - 1)
     v = x[1] / facets.spacing[k, 1] + 0.5 * (columns - 1)
     if not (0.0 <= u <= rows - 1 and 0.0 <= v <= columns - 1):
-        return False
+        return -np.inf
     i, j = min(int(np.floor(u)), rows - 2), min(int(np.floor(v)), columns - 2)
     first = facets.ranges[k, 0] + i * columns + j
     near, right, left = facets.heights[first], facets.heights[first + columns], facets.heights[first + 1]
     s, t = u - i, v - j
     if s + t <= 1.0:
-        return x[2] < near + s * (right - near) + t * (left - near)
+        return near + s * (right - near) + t * (left - near) - x[2]
     far = facets.heights[first + columns + 1]
-    return x[2] < far + (1.0 - s) * (left - far) + (1.0 - t) * (right - far)
+    return far + (1.0 - s) * (left - far) + (1.0 - t) * (right - far) - x[2]
 
 
 @compiled

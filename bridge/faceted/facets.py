@@ -8,6 +8,7 @@ from typing import Annotated, NamedTuple
 import numpy as np
 
 from bridge.curved.manifold_points import Rows3
+from bridge.faceted.shared_sides import sides_shared
 from recursive_dyn.codegen.compiled import Floats
 
 LEAF = 4  # triangles of a leaf
@@ -22,6 +23,7 @@ class Facets(NamedTuple):
     triangle, how many it has, and its first box. spacing (n, 2): of a grid. heights (h,), row by row; corners
     (t, 3, 3): of triangles; boxes (b, 6): low and high ends of what is under the nodes of binary trees, each tree from
     its place 1 on, where node k has the children 2 k and 2 k + 1. The last nodes hold LEAF triangles each.
+    beside (t, 3): of meshes, the number within its mesh of the triangle beyond each side, or BORDER.
     """
 
     ranges: Annotated[np.ndarray, int, 6]
@@ -29,6 +31,7 @@ class Facets(NamedTuple):
     heights: Floats
     corners: Annotated[np.ndarray, float, 3, 3]
     boxes: Annotated[np.ndarray, float, 6]
+    beside: Annotated[np.ndarray, int, 3]
 
 
 class Triangulation(NamedTuple):
@@ -38,11 +41,12 @@ class Triangulation(NamedTuple):
     heights: np.ndarray
     corners: np.ndarray
     boxes: np.ndarray
+    beside: np.ndarray
 
 
 def grid_surface(heights: np.ndarray, spacing: Sequence[float] | np.ndarray) -> Triangulation:
     """A grid about the origin, triangles as a HeightField has them."""
-    return Triangulation(spacing, heights, np.zeros((0, 3, 3)), np.zeros((0, 6)))
+    return Triangulation(spacing, heights, np.zeros((0, 3, 3)), np.zeros((0, 6)), np.zeros((0, 3), np.int64))
 
 
 def mesh_surface(corners: np.ndarray) -> Triangulation:
@@ -65,7 +69,7 @@ def mesh_surface(corners: np.ndarray) -> Triangulation:
         leaves //= 2
         boxes[leaves : 2 * leaves, :3] = children[:, :, :3].min(axis=1)
         boxes[leaves : 2 * leaves, 3:] = children[:, :, 3:].max(axis=1)
-    return Triangulation((1.0, 1.0), np.zeros((0, 0)), corners, boxes)
+    return Triangulation((1.0, 1.0), np.zeros((0, 0)), corners, boxes, sides_shared(corners))
 
 
 def gathered_facets(own: Sequence[Triangulation]) -> Facets:
@@ -83,6 +87,7 @@ def gathered_facets(own: Sequence[Triangulation]) -> Facets:
         np.concatenate([np.zeros(0), *(each.heights.ravel() for each in own)]),
         np.concatenate([np.zeros((0, 3, 3)), *(each.corners for each in own)]),
         np.concatenate([np.zeros((0, 6)), *(each.boxes for each in own)]),
+        np.concatenate([np.zeros((0, 3), np.int64), *(each.beside for each in own)]),
     )
 
 

@@ -1,0 +1,109 @@
+"""Edges of a convex polytope across edges of a surface that stick out; compiled. All is in the polytope's frame."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from bridge.curved.manifold_points import Found, Rows3, crossed, dot, normalized
+from bridge.curved.polytopes import Polytopes
+from bridge.faceted.facet_sides import leading_in, normal_of
+from bridge.faceted.fewest_points import put_nearest
+from recursive_dyn.codegen.compiled import Floats, compiled
+
+FLAT = 1e-5  # sine of the angle at an edge up to which a surface is flat there
+LEAN = 0.05  # sine of the angle by which what lies flat may lean and is still held at a border
+_PARALLEL = 1e-6  # sine between two edges that do not cross
+_WITHIN = 1e-9  # share of an edge beyond its ends
+_LIKE = 0.7  # cosine between normals that hold together along an edge
+
+
+@compiled
+def edge_on_polytope(
+    own: Rows3, side: int, other: Rows3, border: bool, solids: Polytopes, hull: int, margin: float, deep: float,
+    upwards: bool, found: Found,
+) -> None:  # fmt: skip
+    """Add the points of a side of triangle ``own``, with ``other`` beyond it unless that is a border.
+
+    deep, m: up to where it is looked for overlaps. upwards: whether only the triangle's side of its winding is met.
+    """
+    a, b, along, u, w, bulge = own[side], own[(side + 1) % 3], np.empty(3), np.empty(3), np.zeros(3), np.empty(3)
+    for i in range(3):
+        along[i] = b[i] - a[i]
+    length = normalized(along)
+    leading_in(a, along, own, u)
+    if not border:
+        leading_in(a, along, other, w)
+    for i in range(3):
+        bulge[i] = u[i] + w[i]
+    if dot(bulge, bulge) < FLAT * FLAT:
+        return
+    first, last = solids.ranges[hull, 2], solids.ranges[hull, 3]
+    rows, best, n, x = np.empty((last - first, 7)), -1, np.empty(3), np.empty(3)
+    for e in range(first, last):
+        rows[e - first, 6] = math.inf
+        if not _crossing(solids, e, a, along, length, n, x):
+            continue
+        if (not border and dot(n, bulge) >= 0.0) or dot(n, u) > LEAN or dot(n, w) > LEAN:
+            continue
+        gap = dot(n, x)
+        for i in range(3):
+            x[i] = x[i] - gap * n[i] + a[i]
+        gap *= _upright(n, u) * (1.0 if border else _upright(n, w))
+        if -deep < gap < margin and (not upwards or _is_up(own, n)):
+            for i in range(3):
+                rows[e - first, i], rows[e - first, 3 + i] = x[i], n[i]
+            rows[e - first, 6] = gap
+            if best < 0 or gap > rows[best, 6]:
+                best = e - first
+    for r in range(last - first):
+        if rows[r, 6] < math.inf and (r == best or dot(rows[r, 3:6], rows[best, 3:6]) > _LIKE):
+            put_nearest(found, rows[r, 0:3], rows[r, 3:6], rows[r, 6])
+
+
+@compiled
+def _is_up(own: Rows3, n: Floats) -> bool:
+    m = np.empty(3)
+    normal_of(own, m)
+    return dot(m, n) > 0.0
+
+
+@compiled
+def _upright(n: Floats, u: Floats) -> float:
+    """Have a normal that leans over a triangle stand on it, u: the way into it; the cosine of the turn."""
+    lean = dot(n, u)
+    if lean <= 0.0:
+        return 1.0
+    for i in range(3):
+        n[i] -= lean * u[i]
+    return normalized(n)
+
+
+@compiled
+def _crossing(solids: Polytopes, e: int, a: Floats, along: Floats, length: float, n: Floats, x: Floats) -> bool:
+    """Whether an edge of the polytope crosses one from a on, seen along their common normal n, which leads into the
+    polytope; x becomes its point there, from a."""
+    row, d = solids.edges[e], np.empty(3)
+    p, q, one, other = solids.corners[row[0]], solids.corners[row[1]], solids.normals[row[2]], solids.normals[row[3]]
+    for i in range(3):
+        d[i], x[i] = q[i] - p[i], p[i] - a[i]
+    edge = normalized(d)
+    crossed(d, along, n)
+    if normalized(n) < _PARALLEL:
+        return False
+    if dot(n, one) + dot(n, other) > 0.0:
+        for i in range(3):
+            n[i] = -n[i]
+    c, first, second = dot(one, other), -dot(n, one), -dot(n, other)
+    sine = math.sqrt(max(1.0 - c * c, 1e-300))
+    if first - c * second < -LEAN * sine or second - c * first < -LEAN * sine:
+        return False
+    cosine, before, on = dot(d, along), dot(d, x), dot(along, x)
+    square = 1.0 - cosine * cosine
+    s, t = (cosine * on - before) / square, (on - cosine * before) / square
+    if not (-_WITHIN * edge <= s <= (1.0 + _WITHIN) * edge and -_WITHIN * length <= t <= (1.0 + _WITHIN) * length):
+        return False
+    for i in range(3):
+        x[i] += s * d[i]
+    return True

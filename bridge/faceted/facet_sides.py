@@ -1,0 +1,88 @@
+"""Which triangles share sides, and how surfaces lie at these; compiled."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from bridge.curved.manifold_points import Rows3, crossed, dot, normalized
+from bridge.curved.solid import Solid
+from bridge.faceted.facet_search import corners_of
+from bridge.faceted.facets import Facets
+from bridge.faceted.shared_sides import BORDER
+from recursive_dyn.codegen.compiled import Floats, compiled
+
+
+@compiled
+def beside(facets: Facets, k: int, facet: int, side: int) -> int:
+    """The triangle beyond a side of one of the k-th surface, from this corner to the next; or BORDER."""
+    rows, columns = facets.ranges[k, 1], facets.ranges[k, 2]
+    if rows == 0:
+        return facets.beside[facets.ranges[k, 3] + facet, side]
+    cell, upper = facet // 2, facet % 2
+    i, j = cell // (columns - 1), cell % (columns - 1)
+    if upper == 0:
+        if side == 1:
+            return facet + 1
+        i, j = (i, j - 1) if side == 0 else (i - 1, j)
+    else:
+        if side == 2:
+            return facet - 1
+        i, j = (i + 1, j) if side == 0 else (i, j + 1)
+    if not (0 <= i < rows - 1 and 0 <= j < columns - 1):
+        return BORDER
+    return 2 * (i * (columns - 1) + j) + 1 - upper
+
+
+@compiled
+def normal_of(corners: Rows3, n: Floats) -> None:
+    """Write a triangle's unit normal, as it is wound."""
+    u, w = np.empty(3), np.empty(3)
+    for i in range(3):
+        u[i], w[i] = corners[1, i] - corners[0, i], corners[2, i] - corners[0, i]
+    crossed(u, w, n)
+    normalized(n)
+
+
+@compiled
+def leading_in(a: Floats, along: Floats, corners: Rows3, u: Floats) -> None:
+    """Write the unit vector (3,) across a line through a, of unit direction ``along``, into a triangle that has a side
+    on it."""
+    most, x = -1.0, np.empty(3)
+    for c in range(3):
+        for i in range(3):
+            x[i] = corners[c, i] - a[i]
+        way = dot(x, along)
+        for i in range(3):
+            x[i] -= way * along[i]
+        square = dot(x, x)
+        if square > most:
+            most = square
+            u[:] = x
+    normalized(u)
+
+
+@compiled
+def corner_at(corners: Rows3, x: Floats) -> int:
+    """Which of a triangle's corners is nearest to a point."""
+    nearest, least = 0, math.inf
+    for c in range(3):
+        square = 0.0
+        for i in range(3):
+            square += (corners[c, i] - x[i]) * (corners[c, i] - x[i])
+        if square < least:
+            nearest, least = c, square
+    return nearest
+
+
+@compiled
+def corners_of_own(solid: Solid, facets: Facets, k: int, facet: int, own: Rows3) -> None:
+    """Write the corners of a triangle in a solid's own frame."""
+    away = np.empty(3)
+    corners_of(facets, k, facet, own)
+    for c in range(3):
+        for i in range(3):
+            away[i] = own[c, i] - solid.centre[i]
+        for j in range(3):
+            own[c, j] = dot(solid.axes[j], away)

@@ -37,13 +37,16 @@ class Rim(NamedTuple):
 @compiled
 def corner_on_polytope(
     solid: Solid, facets: Facets, k: int, t: int, c: int, own: Rows3, solids: Polytopes, hull: int, margin: float,
-    deep: float, found: Found,
+    deep: float, up: Floats, found: Found,
 ) -> None:  # fmt: skip
     """Add the point of the c-th corner of triangle t, which is ``own`` in the polytope's frame; deep, m: up to where it
-    is looked for overlaps."""
+    is looked for overlaps; up (3,): as of ``edge_on_polytope``."""
     x, first, last, below, n = own[c], solids.ranges[hull, 4], solids.ranges[hull, 5], math.inf, np.empty(3)
+    if BORDER < beside(facets, k, t, c) < t or BORDER < beside(facets, k, t, (c + 2) % 3) < t:
+        return
     for f in range(first, last):
-        if dot(solids.normals[f], x) - solids.offsets[f] >= margin:
+        out = dot(solids.normals[f], x) - solids.offsets[f]
+        if out >= margin or (out > 0.0 and not is_over(solids, f, x, _WITHIN)):
             return
     rim, count = Rim(np.zeros((2 * _AROUND, 3)), np.empty((_AROUND, 3))), 0
     for tried in range(_TRIES):
@@ -52,7 +55,7 @@ def corner_on_polytope(
             gap = dot(solids.normals[f], x) - solids.offsets[f]
             if most < gap < below:
                 face, most = f, gap
-        if face < 0 or most < -deep or (most > 0.0 and not is_over(solids, face, x, _WITHIN)):
+        if face < 0 or most < -deep:
             return
         if tried == 0:
             count = _around(solid, facets, k, t, x, rim)
@@ -60,11 +63,7 @@ def corner_on_polytope(
             return
         for i in range(3):
             n[i] = -solids.normals[face, i]
-        if (
-            _carries(rim, count, n)
-            and not _goes_on(rim, count)
-            and (facets.ranges[k, 1] == 0 or dot(n, rim.normals[0]) > 0.0)
-        ):
+        if _carries(rim, count, n) and not _goes_on(rim, count) and dot(n, up) >= 0.0:
             put_nearest(found, x, n, -most * dot(solids.normals[face], n))
             return
         if most > 0.0:

@@ -8,7 +8,7 @@ import numpy as np
 
 from bridge.curved.manifold_points import Found, Rows3, crossed, dot, normalized
 from bridge.curved.polytopes import Polytopes
-from bridge.faceted.facet_sides import leading_in, normal_of
+from bridge.faceted.facet_sides import leading_in
 from bridge.faceted.fewest_points import put_nearest
 from recursive_dyn.codegen.compiled import Floats, compiled
 
@@ -16,18 +16,24 @@ FLAT = 1e-5  # sine of the angle at an edge up to which a surface is flat there
 LEAN = 0.05  # sine of the angle by which what lies flat may lean and is still held at a border
 _PARALLEL = 1e-6  # sine between two edges that do not cross
 _WITHIN = 1e-9  # share of an edge beyond its ends
+_DEEPER = 4.0  # how many times as deep as a face is, by which an edge is left, edges may be that are found
 _LIKE = 0.7  # cosine between normals that hold together along an edge
 
 
 @compiled
 def edge_on_polytope(
     own: Rows3, side: int, other: Rows3, border: bool, solids: Polytopes, hull: int, margin: float, deep: float,
-    upwards: bool, found: Found,
+    up: Floats, found: Found,
 ) -> None:  # fmt: skip
     """Add the points of a side of triangle ``own``, with ``other`` beyond it unless that is a border.
 
-    deep, m: up to where it is looked for overlaps. upwards: whether only the triangle's side of its winding is met.
+    deep, m: up to where it is looked for overlaps. up (3,): against which no
+    normal leads, of ground; 0 of a mesh.
     """
+    reach = reach_within(own[side], own[(side + 1) % 3], solids, hull, margin)
+    if reach < 0.0:
+        return
+    reach = min(reach, max(deep, margin))
     a, b, along, u, w, bulge = own[side], own[(side + 1) % 3], np.empty(3), np.empty(3), np.zeros(3), np.empty(3)
     for i in range(3):
         along[i] = b[i] - a[i]
@@ -43,7 +49,7 @@ def edge_on_polytope(
     rows, best, n, x = np.empty((last - first, 7)), -1, np.empty(3), np.empty(3)
     for e in range(first, last):
         rows[e - first, 6] = math.inf
-        if not _crossing(solids, e, a, along, length, n, x):
+        if _is_far(solids, e, a, b, reach) or not _crossing(solids, e, a, along, length, n, x):
             continue
         if (not border and dot(n, bulge) >= 0.0) or dot(n, u) > LEAN or dot(n, w) > LEAN:
             continue
@@ -51,7 +57,7 @@ def edge_on_polytope(
         for i in range(3):
             x[i] = x[i] - gap * n[i] + a[i]
         gap *= _upright(n, u) * (1.0 if border else _upright(n, w))
-        if -deep < gap < margin and (not upwards or _is_up(own, n)):
+        if -deep < gap < margin and dot(n, up) >= 0.0:
             for i in range(3):
                 rows[e - first, i], rows[e - first, 3 + i] = x[i], n[i]
             rows[e - first, 6] = gap
@@ -63,10 +69,31 @@ def edge_on_polytope(
 
 
 @compiled
-def _is_up(own: Rows3, n: Floats) -> bool:
-    m = np.empty(3)
-    normal_of(own, m)
-    return dot(m, n) > 0.0
+def reach_within(a: Floats, b: Floats, solids: Polytopes, hull: int, margin: float) -> float:
+    """How far from what is from a to b edges of a polytope are looked for, m: a few times as deep as that is in it, and
+    the margin; -1 if it is nowhere nearer to it than the margin."""
+    low, high, deep = 0.0, 1.0, math.inf
+    for f in range(solids.ranges[hull, 4], solids.ranges[hull, 5]):
+        here, there = dot(solids.normals[f], a) - solids.offsets[f], dot(solids.normals[f], b) - solids.offsets[f]
+        deep = min(deep, max(-here, -there))
+        here, there = here - margin, there - margin
+        if here >= 0.0 and there >= 0.0:
+            return -1.0
+        if here > 0.0:
+            low = max(low, here / (here - there))
+        elif there > 0.0:
+            high = min(high, here / (here - there))
+    return _DEEPER * max(deep, 0.0) + margin if low < high else -1.0
+
+
+@compiled
+def _is_far(solids: Polytopes, e: int, a: Floats, b: Floats, reach: float) -> bool:
+    """Whether boxes about an edge and one from a to b are farther apart than ``reach``, m."""
+    p, q, far = solids.corners[solids.edges[e, 0]], solids.corners[solids.edges[e, 1]], False
+    for i in range(3):
+        low, high = min(a[i], b[i]), max(a[i], b[i])
+        far = far or min(p[i], q[i]) - high > reach or low - max(p[i], q[i]) > reach
+    return far
 
 
 @compiled

@@ -10,6 +10,7 @@ from recursive_dyn.codegen.compiled import Floats, compiled
 MANY = 96  # points of a pair before the fewest are kept
 _SAME = 1e-8  # m between points that are one
 _ALIKE = 1e-5  # between their normals
+_TOUCHING = 0.02  # of the margin: how much higher than the deepest what carries together with it is
 
 
 @compiled
@@ -45,7 +46,7 @@ def _is_same(row: Floats, point: Floats, normal: Floats) -> bool:
 @compiled
 def keep_fewest(many: Found, size: float, margin: float, found: Found) -> None:
     """Write as many as there is room for: the deepest, and one by one what is farthest, in place and in normal, from
-    those there are; what is near the surface counts more. size, m: that of the body."""
+    those there are; what is as deep as the deepest counts more. size, m: that of the body."""
     count, room = many.size[0], len(found.rows)
     found.size[0] = min(count, room)
     if count <= room:
@@ -55,6 +56,7 @@ def keep_fewest(many: Found, size: float, margin: float, found: Found) -> None:
     for r in range(1, count):
         if many.rows[r, 6] < many.rows[following, 6]:
             following = r
+    deepest = many.rows[following, 6]
     for place in range(room):
         found.rows[place] = many.rows[following]
         last, most = following, -1.0
@@ -64,6 +66,7 @@ def keep_fewest(many: Found, size: float, margin: float, found: Found) -> None:
                 way, turn = many.rows[r, i] - many.rows[last, i], many.rows[r, 3 + i] - many.rows[last, 3 + i]
                 square += way * way / (size * size) + turn * turn
             away[r] = min(away[r], square)
-            worth = away[r] * min(1.0, max(0.1, 1.0 - many.rows[r, 6] / margin))
+            higher = (many.rows[r, 6] - deepest) / (_TOUCHING * margin)
+            worth = away[r] / ((1.0 + higher) * (1.0 + higher))
             if worth > most:
                 following, most = r, worth

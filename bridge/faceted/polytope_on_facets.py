@@ -15,7 +15,7 @@ from bridge.curved.manifold_points import Found, InWorld, Rows3, dot
 from bridge.curved.polytopes import Polytopes
 from bridge.curved.solid import Solid
 from bridge.faceted.facet_corners import corner_on_polytope
-from bridge.faceted.facet_edges import edge_on_polytope
+from bridge.faceted.facet_edges import edge_on_polytope, reach_within
 from bridge.faceted.facet_search import NONE, Near, next_facet
 from bridge.faceted.facet_sides import beside, corners_of_own
 from bridge.faceted.facets import Facets
@@ -23,8 +23,6 @@ from bridge.faceted.fewest_points import MANY, keep_fewest
 from bridge.faceted.polytope_corners import corners_on_facets
 from bridge.faceted.shared_sides import BORDER
 from recursive_dyn.codegen.compiled import compiled
-
-_DEEP = 0.5  # of the least way from the middle to a face: up to where edges and corners are looked for overlaps
 
 
 @compiled
@@ -41,13 +39,13 @@ def polytope_on_facets(
     t = next_facet(facets, k, near, NONE)
     if t == NONE and facets.ranges[k, 1] == 0:
         return
-    deep = math.inf
+    deep = math.inf  # the least way from the middle to a face
     for f in range(solids.ranges[hull, 4], solids.ranges[hull, 5]):
-        deep = min(deep, _DEEP * (solids.offsets[f] - dot(solids.normals[f], middle)))
+        deep = min(deep, solids.offsets[f] - dot(solids.normals[f], middle))
     own = np.empty((3, 3))
     while t != NONE:
         corners_of_own(solid, facets, k, t, own)
-        if not _is_apart(own, 3, 0, solids, hull, margin):
+        if not _is_apart(own, solids, hull, margin):
             _meet(solid, own, facets, k, t, solids, hull, margin, deep, many)
         t = next_facet(facets, k, near, t)
     _into_surface(solid, many)
@@ -78,12 +76,12 @@ def _surround(solid: Solid, solids: Polytopes, hull: int, margin: float, near: N
 
 
 @compiled
-def _is_apart(own: Rows3, count: int, first: int, solids: Polytopes, hull: int, margin: float) -> bool:
-    """Whether a face's plane has so many corners of a triangle, from the first on, beyond the margin."""
+def _is_apart(own: Rows3, solids: Polytopes, hull: int, margin: float) -> bool:
+    """Whether a face's plane has all of a triangle beyond the margin."""
     for f in range(solids.ranges[hull, 4], solids.ranges[hull, 5]):
         least = math.inf
-        for c in range(count):
-            least = min(least, dot(solids.normals[f], own[(first + c) % 3]))
+        for c in range(3):
+            least = min(least, dot(solids.normals[f], own[c]))
         if least - solids.offsets[f] >= margin:
             return True
     return False
@@ -95,19 +93,21 @@ def _meet(
     many: Found,
 ) -> None:  # fmt: skip
     """Sides and corners of a triangle, those that no triangle before it has."""
-    other = np.empty((3, 3))
+    other, up = np.empty((3, 3)), np.zeros(3)
+    if facets.ranges[k, 1] > 0:
+        for j in range(3):
+            up[j] = solid.axes[j, 2]
     for c in range(3):
-        if _is_apart(own, 2, c, solids, hull, margin):
+        if reach_within(own[c], own[(c + 1) % 3], solids, hull, margin) < 0.0:
             continue
         beyond = beside(facets, k, t, c)
         if beyond != BORDER and beyond < t and _knows(facets, k, beyond, t):
             continue
         if beyond != BORDER:
             corners_of_own(solid, facets, k, beyond, other)
-        upwards = facets.ranges[k, 1] > 0
-        edge_on_polytope(own, c, other, beyond == BORDER, solids, hull, margin, deep, upwards, many)
+        edge_on_polytope(own, c, other, beyond == BORDER, solids, hull, margin, deep, up, many)
     for c in range(3):
-        corner_on_polytope(solid, facets, k, t, c, own, solids, hull, margin, deep, many)
+        corner_on_polytope(solid, facets, k, t, c, own, solids, hull, margin, deep, up, many)
 
 
 @compiled

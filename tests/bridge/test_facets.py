@@ -222,14 +222,14 @@ def test_what_is_round_rolls_down_triangles_as_on_paper(shape, meshed):
 
 @direct
 def test_both_routes_tell_the_same_of_triangles(monkeypatch):
-    """Bodies of several round shapes, a mesh beside a height field; scenery that comes and goes."""
+    """Bodies of several shapes, a mesh beside a height field; scenery that comes and goes."""
     rng, scene = np.random.default_rng(4), Scene()
     field = shapes.HeightField(rng.uniform(0.0, 0.1, (21, 21)), (0.1, 0.1))
     hill = trimesh.creation.icosphere(subdivisions=2, radius=0.4)
     hill.vertices[::7] *= 0.9
     more = shapes.Mesh(shapes.to_trimesh(field), at=rd.pose((0.0, 0.0, 0.12)))
     scene.world.shapes.extend([field, shapes.Mesh(hill, scale=(1.5, 1.0, 0.5))])
-    kinds = [shapes.Sphere(0.1), shapes.Capsule(0.06, 0.2), shapes.Ellipsoid((0.1, 0.08, 0.05)), shapes.Sphere(0.05)]
+    kinds = [shapes.Sphere(0.1), shapes.Capsule(0.06, 0.2), shapes.Ellipsoid((0.1, 0.08, 0.05)), shapes.Box((0.1,) * 3)]
     for k in range(8):
         own = [kinds[k % 4], shapes.Sphere(0.07, at=rd.pose((0.1, 0.0, 0.0)))][: 1 + k // 4]
         place = rd.pose((*rng.uniform(-0.7, 0.7, 2), 0.4 + 0.2 * k), rpy=rng.uniform(-3, 3, 3))

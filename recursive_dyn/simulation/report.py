@@ -41,6 +41,8 @@ class Report:
     gaps_closed: how often an edit, or who wrote q, left constraints off where they hold, which the next step closes
     before it moves anything; widest_gap: by how much, m or rad; gap_constraint: the row that was. J that this gives or
     takes are unexplained.
+    motions_moved: how often a parameter that was changed had a prescribed motion elsewhere, where its coordinate then
+    is from one step to the next; widest_move: by how much, m or rad; moved_motion: that coordinate.
     """
 
     steps_halved: int = 0
@@ -56,19 +58,30 @@ class Report:
     gaps_closed: int = 0
     widest_gap: float = 0.0
     gap_constraint: str = ""
+    motions_moved: int = 0
+    widest_move: float = 0.0
+    moved_motion: str = ""
 
 
 class Landings(NamedTuple):
-    """What bringing states onto constraints did beyond what flights left.
+    """What bringing states onto constraints, and coordinates to where motions have them, did beyond what flights left.
 
     taken: J that came or went where a mechanism came to be taut, or a gap was closed; closed: how often there was a
-    gap; gap: the widest, m or rad; constraint: its row.
+    gap; gap: the widest, m or rad; constraint: its row; moved, move, motion: the same of motions that parameters moved.
     """
 
     taken: float = 0.0
     closed: int = 0
     gap: float = 0.0
     constraint: str = ""
+    moved: int = 0
+    move: float = 0.0
+    motion: str = ""
+
+    def with_move(self, motion: str, move: float) -> Landings:
+        """With a motion that a parameter moved."""
+        wider = move > self.move
+        return self._replace(moved=self.moved + 1, move=max(self.move, move), motion=motion if wider else self.motion)
 
     def with_gap(self, dynamics: Dynamics, q: np.ndarray) -> Landings:
         """With what the constraints of dynamics that begin at q (nq,) are missed by."""
@@ -90,6 +103,7 @@ def told(tally: np.ndarray, noted: np.ndarray, spring: str, landings: Landings) 
         steps_cut=int(cut), sweeps=int(sweeps), solves_unconverged=int(unconverged), steps_pressed=int(pressed),
         steps_damped=int(damped), numerical_damping=lost, damping_spring=spring,
         gaps_closed=landings.closed, widest_gap=landings.gap, gap_constraint=landings.constraint,
+        motions_moved=landings.moved, widest_move=landings.move, moved_motion=landings.motion,
     )  # fmt: skip
 
 

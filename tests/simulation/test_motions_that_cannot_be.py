@@ -69,7 +69,7 @@ def test_a_function_that_answers_otherwise_when_asked_again_is_told():
 
 
 @pytest.mark.parametrize("written", [False, True])
-@pytest.mark.parametrize("how", ["time", "parameter", "restore", "bytes"])
+@pytest.mark.parametrize("how", ["time", "restore", "bytes"])
 def test_what_jumps_as_somebody_has_it_elsewhere_is_told(how, written):
     scene = Scene()
     size = scene.parameter("size", 0.3)
@@ -81,8 +81,6 @@ def test_what_jumps_as_somebody_has_it_elsewhere_is_told(how, written):
     there, snapshot = float(sim.q[0]), sim.snapshot_bytes() if how == "bytes" else sim.snapshot()
     if how == "time":
         sim.time = 0.0
-    elif how == "parameter":
-        sim.parameters["size"] = 0.9
     else:
         sim.step(20)
         now, since = float(sim.q[0]), sim.time
@@ -92,6 +90,27 @@ def test_what_jumps_as_somebody_has_it_elsewhere_is_told(how, written):
     with pytest.raises(rd.StateError, match=rf"motion of 'crank.angle' jumps from {there:.6g} to .* at t = {at:g} s"):
         sim.step()
     assert (sim.q[0], sim.time) == (pytest.approx(there, abs=1e-12), at)
+
+
+def test_a_parameter_moves_a_motion_that_is_written_and_the_report_says_so():
+    """As a slider does; what hangs on it moves along."""
+    scene = Scene()
+    size = scene.parameter("size", 0.3)
+    crank = scene.world.attach(bar("crank"), joints.revolute("y"))
+    crank.attach(bar("rod"), joints.revolute("y"), at=rd.pose((0, 0, -0.5)))
+    sim = rd.Simulation(scene.compile(), H)
+    sim.prescribe("crank.angle", size * sp.sin(TIME))
+    sim.step(100)
+    assert sim.report.motions_moved == 0
+    sim.parameters["size"] = 0.9
+    sim.step()
+    assert sim.q[0] == pytest.approx(0.9 * np.sin(sim.time), abs=1e-12)
+    told = sim.report
+    assert (told.motions_moved, told.moved_motion) == (1, "crank.angle")
+    assert told.widest_move == pytest.approx(0.6 * np.sin(100 * H), rel=1e-9)
+    sim.parameters["size"] = 0.9 + 1e-9
+    sim.step(10)
+    assert sim.report.motions_moved == 1
 
 
 def test_who_places_a_coordinate_with_the_time_or_goes_back_goes_on():

@@ -33,14 +33,15 @@ class Leading:
         self._left: np.ndarray | None = None  # v where the last step ended
         self._places = [(model.coordinates[m.slot].name, m.place) for m in model.motions]
         own = [first for _, first, _ in self._sampled]
-        self._own = (
-            min(own) if own else len(dynamics.parameters.values_array)
-        )  # parameters, before the numbers of samples
+        # parameters, which come before the numbers of samples
+        self._own = min(own) if own else len(dynamics.parameters.values_array)
         self._then_was: tuple[float, bytes] | None = None  # time and parameters where motions were last known to be
         self._there: np.ndarray | None = None  # q then
+        self.moved: list[tuple[str, float]] = []  # motions that parameters moved before this step, and by how much
 
     def begin(self, state: State, h: float) -> None:
         """A step of h begins: sample motions, and strike where the rate of one jumps. StateError where one jumps."""
+        self.moved.clear()
         d, nq = self._dynamics, self._dynamics.model.nq
         for sampled, first, _ in self._sampled:
             sampled.sample(state.time, h, d.parameters.values_array[first : first + COUNT])
@@ -77,14 +78,19 @@ class Leading:
         return state.clock.item(), self._dynamics.parameters.values_array[: self._own].tobytes()
 
     def _goes_on(self, state: State) -> None:
-        """StateError if a motion is neither where it was nor where the coordinate is, as another time, other parameters
-        or another state have it."""
-        now = self._then(state, state.time)
+        """StateError if a motion is neither where it was nor where the coordinate is, as another time or another state
+        has it; where parameters do, it goes on from there, and ``moved`` says so."""
+        now, was = self._then(state, state.time), self._then_was
         there = now if self._there is None else self._there
         for name, place in self._places:
             before, after = float(there[place]), float(now[place])
-            if not (together(before, after) or together(state.q[place], after)):
+            if together(before, after) or together(state.q[place], after):
+                continue
+            if was is None or was[0] != state.clock.item():
                 raise elsewhere(name, before, after, state.time, f"simulation.q[{place}]")
+            self.moved.append((name, abs(after - before)))
+        if self.moved:
+            self._then_was = self._moment(state)  # told once, whatever the step comes to
 
     def _then(self, state: State, time: float) -> np.ndarray:
         """q and v (nq + nv,) of a state with what is prescribed as it is at another time."""

@@ -60,10 +60,10 @@ def jump(name: str, before: float, after: float, time: float) -> StateError:
 
 
 def elsewhere(name: str, before: float, after: float, time: float, place: str) -> StateError:
-    """What is told of a motion that another time, other parameters or another state have elsewhere."""
+    """What is told of a motion that another time or another state has elsewhere."""
     return StateError(
-        f"the motion of '{name}' jumps from {before:.6g} to {after:.6g} at t = {time:.6g} s, as the time was set, a"
-        f" parameter changed, or a snapshot is of another motion; place the coordinate there ({place} = {after:.6g}),"
+        f"the motion of '{name}' jumps from {before:.6g} to {after:.6g} at t = {time:.6g} s, as the time was set"
+        f" or a snapshot is of another motion; place the coordinate there ({place} = {after:.6g}),"
         f" or begin another one where it is, simulation.prescribe('{name}', ...). The last good state is kept"
     )
 

@@ -108,11 +108,12 @@ class StepForces:
         if not self.timed:
             return
         state.keep_time()
-        if not self.constrained:
-            self._leading.begin(state, h)
-            return
         v = None if self._stuck is None else state.v.copy()
         self._leading.begin(state, h)
+        for name, move in self._leading.moved:
+            self.landings = self.landings.with_move(name, move)
+        if not self.constrained:
+            return
         self._before = state.q.copy(), state.v.copy()
         if v is not None and too_swift(self._dynamics, (state.q, v), self._before):  # no impulse moves what is stuck
             slots = sorted(self._dynamics.model.prescribed)

@@ -8,6 +8,7 @@ import numpy as np
 from recursive_dyn.codegen.reference import run
 from recursive_dyn.dynamics.dynamics import Dynamics
 from recursive_dyn.dynamics.model_functions import ModelFunctions
+from recursive_dyn.errors import StateError
 from recursive_dyn.graph.traversal import evaluate
 from recursive_dyn.joint.charted_program import CHART
 from recursive_dyn.joint.drive import Drive
@@ -69,8 +70,13 @@ def violent_element(dynamics: Dynamics, q: np.ndarray, v: np.ndarray, h: float) 
     """The force element whose power at q (nq,), v (nv,) in h is most against the kinetic energy, and how many times
     that, if it is more than all of it."""
     model, parameters, found = dynamics.model, dynamics.parameters.values_array, ("", 1.0)
-    energy = float(dynamics.kinetic_energy(q, v))
-    for element in () if model.held else model.forces:
+    if model.held or not model.forces:
+        return None
+    try:
+        energy = float(dynamics.kinetic_energy(q, v))
+    except StateError:  # beyond all numbers, which says enough
+        return None
+    for element in model.forces:
         forces = ModelFunctions(model.changed(forces=(element,)), RECURSIVE).build("passive_forces")
         given = run(forces, {"q": q, "v": v, "parameters": parameters})["tau"]
         times = h * float(np.abs(given @ v)) / energy if energy > 0.0 else 0.0

@@ -60,7 +60,7 @@ def energy(sim) -> float:
 @pytest.mark.parametrize("slope", [0.0, 0.2])
 @pytest.mark.parametrize(
     "heading, turn", [(0.0, 0.0), (-math.pi / 4, 0.3), *(pytest.param(a, 0.7 * a, marks=pytest.mark.slow) for a in
-                      (0.1, 0.4, math.pi / 4, math.pi / 2, 2.0, 3.0, -1.2))]
+                      (0.4, math.pi / 4, 2.0))]
 )  # fmt: skip
 @pytest.mark.parametrize("kind", ["cube", "wedge"])
 def test_what_slides_on_flat_triangles_is_held_back_by_friction_alone(kind, heading, turn, slope, rate, meshed):
@@ -143,7 +143,7 @@ def tumbling(seed, shape, scenery, rate, speed) -> tuple[rd.Simulation, PyBullet
     return thrown(shape, scenery, at, np.array([*rng.uniform(-6, 6, 3), *rng.uniform(-1, 1, 2), -speed]), rate)
 
 
-SEEDS = pytest.mark.parametrize("seeds", [range(2), pytest.param(range(2, 14), marks=pytest.mark.slow)])
+SEEDS = pytest.mark.parametrize("seeds", [range(2), pytest.param(range(2, 6), marks=pytest.mark.slow)])
 
 
 @MESHED

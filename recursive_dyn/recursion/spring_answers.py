@@ -16,7 +16,7 @@ from recursive_dyn.graph.expression import Scalar, maximum, reciprocal
 from recursive_dyn.recursion.equations.mass_matrix import carried
 from recursive_dyn.recursion.kinematics import Tree
 
-RINGING = 1.0  # z from which on springs are damped
+RINGING = 2.0  # z from which on springs are damped
 _NONE = 1e-150  # s, kg or kg m^2, so that there is a reciprocal of none
 
 

@@ -101,7 +101,7 @@ def test_a_spring_between_two_bodies_carries_one_of_them(stiffness, damping, tre
     with mirror(scene, 1 / 60, "linearly_implicit_rk4") as shown:
         shown.step(120)
         forces = [sum(c.impulse[2] for c in shown.contacts) * 60 for _ in range(60) if shown.step() is None]
-        assert np.abs(shown.sim.v).max() < 1e-6
+        assert np.abs(shown.sim.v).max() < 3e-6  # each solve may leave 1e-6, with which an undamped spring swings
     np.testing.assert_allclose(forces, 11 * 9.81, rtol=1e-4)
 
 

@@ -199,6 +199,7 @@ def _energies(c: Context) -> Outputs:
         if tree.load is not None:
             kinetic = kinetic + dot(tree.v[slots], (tree.load * tree.v)[slots]) * 0.5
         size = energy.energy_size(tree, part) + element_sizes(tree, part) * SMALL
+        size = size + energy.falling_energy(tree, c.input("whole")[0], part)
         found += [kinetic, height, size, soft, lifting(c, part, list(zip(yielding, rows, strict=True)))]
     return [("energies", found)]
 

@@ -52,6 +52,14 @@ def energy_size(tree: Tree, part: IndependentPart | None = None) -> Scalar:
     return total
 
 
+def falling_energy(tree: Tree, h: Scalar, part: IndependentPart | None = None) -> Scalar:
+    """What gravity gives from rest in h: what rounds the motion of what is held against it; of a part."""
+    mass: Scalar = 0.0
+    for i in (part or everything(tree.model)).links:
+        mass = mass + tree.links[i].mass
+    return mass * dot(tree.gravity, tree.gravity) * h * h * 0.5
+
+
 def _potentials(tree: Tree, part: IndependentPart | None) -> list[Scalar]:
     """m g . c of every link."""
     links = (part or everything(tree.model)).links

@@ -15,6 +15,9 @@ from recursive_dyn.joint.drive import Drive
 from recursive_dyn.model.model import Model
 from recursive_dyn.recursion.context import RECURSIVE
 
+_SHARES = np.linspace(0.0, 1.0, 9)  # of a step, at which elements are looked at
+_MUCH = 0.1  # of the kinetic energy, from which on the power of an element in a step explains what became of it
+
 
 def culprit(model: Model, q: np.ndarray, v: np.ndarray, h: float, parameters: np.ndarray) -> str | None:
     """The coordinate of the first joint, root first, that is not finite at q (nq,) or where v leads in h; else None.
@@ -55,11 +58,11 @@ def row_without_value(dynamics: Dynamics, q: np.ndarray, v: np.ndarray, h: float
 
 
 def element_without_value(dynamics: Dynamics, q: np.ndarray, v: np.ndarray, h: float) -> str | None:
-    """The first force element that is not finite at q (nq,), or where v (nv,) leads in h, or half of it."""
+    """The first force element that is not finite at q (nq,), or on the way that v (nv,) leads in h."""
     model, parameters = dynamics.model, dynamics.parameters.values_array
     for element in () if model.held else model.forces:
         forces = ModelFunctions(model.changed(forces=(element,)), RECURSIVE).build("passive_forces")
-        for share in (0.0, 0.5, 1.0):
+        for share in _SHARES:
             ahead = dynamics.integrate(q, v, share * h)
             if not np.isfinite(run(forces, {"q": ahead, "v": v, "parameters": parameters})["tau"]).all():
                 return element.name
@@ -67,9 +70,9 @@ def element_without_value(dynamics: Dynamics, q: np.ndarray, v: np.ndarray, h: f
 
 
 def violent_element(dynamics: Dynamics, q: np.ndarray, v: np.ndarray, h: float) -> tuple[str, float] | None:
-    """The force element whose power at q (nq,), v (nv,) in h is most against the kinetic energy, and how many times
-    that, if it is more than all of it."""
-    model, parameters, found = dynamics.model, dynamics.parameters.values_array, ("", 1.0)
+    """The force element whose power at q (nq,), v (nv,), or on the way from there in h, is most against the kinetic
+    energy, and how many times that, if it is some."""
+    model, parameters, found = dynamics.model, dynamics.parameters.values_array, ("", _MUCH)
     if model.held or not model.forces:
         return None
     try:
@@ -78,10 +81,12 @@ def violent_element(dynamics: Dynamics, q: np.ndarray, v: np.ndarray, h: float) 
         return None
     for element in model.forces:
         forces = ModelFunctions(model.changed(forces=(element,)), RECURSIVE).build("passive_forces")
-        given = run(forces, {"q": q, "v": v, "parameters": parameters})["tau"]
-        times = h * float(np.abs(given @ v)) / energy if energy > 0.0 else 0.0
-        if np.isfinite(times) and times > found[1]:
-            found = element.name, times
+        for share in _SHARES:
+            given = run(forces, {"q": dynamics.integrate(q, v, share * h), "v": v, "parameters": parameters})["tau"]
+            with np.errstate(all="ignore"):
+                times = h * float(np.abs(given @ v)) / energy if energy > 0.0 else 0.0
+            if np.isfinite(times) and times > found[1]:
+                found = element.name, times
     return found if found[0] else None
 
 

@@ -8,13 +8,15 @@ from recursive_dyn.dynamics.dynamics import Dynamics
 from recursive_dyn.errors import StateError
 
 _MOST = 1e3  # times the energy that there was or forces gave: rounding and coarse steps are far below it
+_NOWHERE, _LITTLE = 1e12, 1e-2  # m or rad a second, beyond which nothing moves by so small a share faster by itself
 _State = tuple[np.ndarray, np.ndarray]
 
 
 def absurd(
     dynamics: Dynamics, before: _State, after: _State, tau: np.ndarray, h: float, pushes: np.ndarray | None = None
 ) -> str | None:
-    """The coordinate with most of the kinetic energy after a step of h, s, that made more of it than could be; or None.
+    """The coordinate with most of the kinetic energy after a step of h, s, that made more of it than could be, or any
+    where things move as nothing does; or None.
 
     before, after: (q, v); tau (nv,): the largest forces in the step; pushes (nb, PUSH): on bodies. What is prescribed
     gives energy that is not known here.
@@ -28,7 +30,8 @@ def absurd(
     given = h * float(np.abs(tau) @ (np.abs(before[1]) + np.abs(after[1])))
     if pushes is not None and np.inf > T1:
         given += h * sum(_power(dynamics, state, pushes) for state in (before, after))
-    if _MOST * (T0 + abs(U0 - U1) + given) >= T1:
+    runs_away = np.abs(after[1]).max() > _NOWHERE and (1.0 + _LITTLE) * T0 + abs(U0 - U1) + given < T1
+    if not runs_away and _MOST * (T0 + abs(U0 - U1) + given) >= T1:
         return None
     return str(dynamics.label("v", liveliest(dynamics, before[0], after[1])))
 

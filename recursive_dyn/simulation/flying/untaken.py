@@ -19,10 +19,11 @@ def too_much_energy(
 ) -> str:  # fmt: skip
     """Of one by that integrator from (q, v) that would make more energy than could be; moves: what moves absurdly after
     it."""
-    other = "" if integrator == registry.DEFAULT else f", or the integrator '{registry.DEFAULT}'"
+    violent = _violent(dynamics, *start, h)
+    other = "" if violent or integrator == registry.DEFAULT else f", or the integrator '{registry.DEFAULT}'"
     return (
-        "a step would end with more than a thousand times the energy that there was or that forces gave, most"
-        f" of it in the motion of {moves}{_violent(dynamics, *start, h)}; use a smaller timestep than {h:.3g} s{other}."
+        "a step would end with more energy than there was and forces gave, a thousand times of it or at speeds that"
+        f" nothing has, most of it in the motion of {moves}{violent}; use a smaller timestep than {h:.3g} s{other}."
         " The last good state is kept"
     )
 
@@ -32,10 +33,14 @@ def _violent(dynamics: Dynamics, q: _Array, v: _Array, h: float) -> str:
     found = violent_element(dynamics, q, v, h)
     if found is None:
         return ""
+    given = (
+        f", where the force element '{found[0]}' gives or takes {found[1]:.3g} times the kinetic energy within a step"
+    )
+    if all(e.energy is not None for e in dynamics.model.forces if e.name == found[0]):
+        return given
     return (
-        f", where the force element '{found[0]}' gives or takes {found[1]:.3g} times the kinetic energy within a step:"
-        " a joint has stiff dampers (damping=) and dry friction (friction=) of its own, which steps of any length take;"
-        " of a speed's sign tanh(v / small) is the smooth form"
+        f"{given}: a joint has stiff dampers (damping=) and dry friction (friction=) of its own, which steps of any"
+        " length take; of a speed's sign tanh(v / small) is the smooth form"
     )
 
 

@@ -32,6 +32,7 @@ class Leading:
         self._written = [(m, names[m.name].place, names[m.name].slot) for m in motions if isinstance(m, WrittenMotion)]
         self._left: np.ndarray | None = None  # v where the last step ended
         self._places = [(model.coordinates[m.slot].name, m.place) for m in model.motions]
+        self._slots, self._changed = [m.slot for m in model.motions], False
         own = [first for _, first, _ in self._sampled]
         # parameters, which come before the numbers of samples
         self._own = min(own) if own else len(dynamics.parameters.values_array)
@@ -39,23 +40,30 @@ class Leading:
         self._there: np.ndarray | None = None  # q then
         self.moved: list[tuple[str, float]] = []  # motions that parameters moved before this step, and by how much
 
-    def begin(self, state: State, h: float) -> None:
-        """A step of h begins: sample motions, and strike where the rate of one jumps. StateError where one jumps."""
+    def move(self, state: State, h: float) -> None:
+        """A step of h begins: sample motions, and go to where parameters have them now. StateError where one jumps."""
         self.moved.clear()
-        d, nq = self._dynamics, self._dynamics.model.nq
         for sampled, first, _ in self._sampled:
-            sampled.sample(state.time, h, d.parameters.values_array[first : first + COUNT])
-        if self._places and self._moment(state) != self._then_was:
+            sampled.sample(state.time, h, self._dynamics.parameters.values_array[first : first + COUNT])
+        self._changed = bool(self._places) and self._moment(state) != self._then_was
+        if self._changed:
             self._goes_on(state)
+
+    def strike(self, state: State, h: float) -> None:
+        """Strike what hangs on motions whose rates jump, as the step of h that begins here has them."""
+        d, nq = self._dynamics, self._dynamics.model.nq
         changes = dict[int, float]()
         for written, place, slot in self._written:
             changes[slot] = written.check(lambda t: self._then(state, t), place, nq + slot, state.time, h)
         if not self._written_strike:
             changes.clear()
-        if self._sampled and self._sampled_strike and self._left is not None:
+        slots = [slot for _, _, slot in self._sampled if slot >= 0] if self._sampled_strike else []
+        if self._changed:  # by parameters, or as the time was set: no rule's step sees what was before
+            slots = self._slots
+        if slots and self._left is not None:
             now = self._then(state, state.time)
-            for _, _, slot in self._sampled:
-                if slot >= 0 and state.v[slot] == self._left[slot]:  # nobody set it since
+            for slot in slots:
+                if state.v[slot] == self._left[slot]:  # nobody set it since
                     changes[slot] = float(now[nq + slot] - state.v[slot])
         for slot, change in changes.items():
             if abs(change) > _KINK * (1.0 + abs(state.v[slot])):
@@ -65,7 +73,7 @@ class Leading:
         """It has ended: what is prescribed is where time says."""
         if self._dynamics.model.motions:
             state.q[:], state.v[:] = np.split(self._dynamics.call("in_time", state.q, state.v), [len(state.q)])
-            self._left = state.v.copy() if self._sampled else None
+            self._left = state.v.copy()
             self.is_at(state)
 
     def is_at(self, state: State, moved: bool = False) -> None:
@@ -89,6 +97,7 @@ class Leading:
             if was is None or was[0] != state.clock.item():
                 raise elsewhere(name, before, after, state.time, f"simulation.q[{place}]")
             self.moved.append((name, abs(after - before)))
+            state.q[place] = after
         if self.moved:
             self._then_was = self._moment(state)  # told once, whatever the step comes to
 

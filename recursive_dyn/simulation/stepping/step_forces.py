@@ -10,7 +10,7 @@ import numpy as np
 from recursive_dyn.contact.contact_buffer import ContactBuffer
 from recursive_dyn.contact.layout import body_links
 from recursive_dyn.dynamics.dynamics import Dynamics
-from recursive_dyn.dynamics.projection import landing
+from recursive_dyn.dynamics.projection import NARROW, landing
 from recursive_dyn.dynamics.taut import (
     NEARLY_RESTS,
     RESTS,
@@ -20,6 +20,7 @@ from recursive_dyn.dynamics.taut import (
     held,
     led_on,
     still_stuck,
+    stress,
     tautened,
 )
 from recursive_dyn.errors import StateError
@@ -79,7 +80,7 @@ class StepForces:
         self._leading = Leading(dynamics, motions, (not registry.find(self.rule).kinks, self.joints is None))
         self.timed = bool(dynamics.model.prescribed)
         self.constrained = bool(dynamics.model.constraints)
-        self.meeting, self.met = self.constrained and self.joints is None, b""
+        self.meeting, self.met, self.known = self.constrained and self.joints is None, b"", False
         self.lands = self.constrained or (self.joints is not None and self.joints.lands)
         self.singly = self.constrained or self.joints is not None
         self.one_by_one = self.singly or bool(motions)
@@ -109,9 +110,12 @@ class StepForces:
             return
         state.keep_time()
         v = None if self._stuck is None else state.v.copy()
-        self._leading.begin(state, h)
+        self._leading.move(state, h)
         for name, move in self._leading.moved:
             self.landings = self.landings.with_move(name, move)
+        if self._leading.moved and self.meeting:
+            self.meets(state)
+        self._leading.strike(state, h)
         if not self.constrained:
             return
         self._before = state.q.copy(), state.v.copy()
@@ -192,6 +196,12 @@ class StepForces:
         if self._stuck is not None:
             return state[0], at_rest(self._dynamics, self._stuck, *state)
         return state
+
+    def knows(self, state: State) -> None:
+        """Know what is stuck where steps go on from, before one fails of it; what motions may lead on is not."""
+        self.known = True
+        if self._stuck is None and not self._dynamics.model.prescribed and stress(self._dynamics, state.q)[1] < NARROW:
+            self.tautens(state)
 
     def tautens(self, state: State) -> bool:
         """A step from here cannot be taken: whether that is as something is stuck, which was not known. It is now, and

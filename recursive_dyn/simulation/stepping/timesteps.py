@@ -147,6 +147,9 @@ class Timesteps(Timestep):
         forces, state = self._forces, self._state
         if forces.meeting and state.q.tobytes() != forces.met:
             forces.meets(state)
+            forces.known = False
+        if forces.meeting and not forces.known:
+            forces.knows(state)
         start, tried = state.time, -1
         while count > 0:
             try:

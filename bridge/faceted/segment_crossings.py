@@ -12,13 +12,20 @@ from bridge.faceted.facets import Facets
 from recursive_dyn.codegen.compiled import Floats, compiled
 
 _ASIDE = (0.0137, -0.0071, 0.0053)  # of the way: from where it begins, so that it passes through no edge of a grid
+_SAME = 1e-7  # of the way, between crossings of triangles that lie on each other
+_LAYERS = 0.1  # of the way, up to which triangles that face the same way are layers of one ground
+_MOST = 64  # crossings that are told apart
 
 
 @compiled
 def last_crossing(middle: Floats, x: Floats, facets: Facets, k: int) -> float:
-    """How far the last crossing is from x, if there is an odd number of them, else 0."""
+    """How far the last crossing is from x, if x is on the other side of the surface than where the way begins, else 0.
+
+    It is after an odd number of crossings, of which those through triangles that lie on each other are one, and below
+    layers that face the same way close to each other, as of a road on its ground.
+    """
     start, along, near = np.empty(3), np.empty(3), Near(np.empty(3), np.empty(3), x, math.inf)
-    length, count, least = 0.0, 0, math.inf
+    length, count, ways, signs = 0.0, 0, np.empty(_MOST), np.empty(_MOST)
     for i in range(3):
         length += (x[i] - middle[i]) * (x[i] - middle[i])
     length = math.sqrt(length)
@@ -40,8 +47,37 @@ def last_crossing(middle: Floats, x: Floats, facets: Facets, k: int) -> float:
         if det != 0.0:
             crossed(s, u, q)
             one, other, way = dot(s, p) / det, dot(along, q) / det, dot(w, q) / det
-            if one >= 0.0 and other >= 0.0 and one + other <= 1.0 and 0.0 < way <= 1.0:
-                count += 1
-                least = min(least, 1.0 - way)
+            if one >= 0.0 and other >= 0.0 and one + other <= 1.0 and 0.0 < way <= 1.0 and count < _MOST:
+                count = _crossed(ways, signs, count, way, 1.0 if det > 0.0 else -1.0)
         t = next_facet(facets, k, near, t)
-    return max(least, 1e-12) * math.sqrt(dot(along, along)) if count % 2 == 1 else 0.0
+    least = 1.0 - _last(ways, count)
+    return max(least, 1e-12) * math.sqrt(dot(along, along)) if _is_beyond(ways, signs, count) else 0.0
+
+
+@compiled
+def _crossed(ways: Floats, signs: Floats, count: int, way: float, sign: float) -> int:
+    """Note a crossing unless there is one; how many there are."""
+    for j in range(count):
+        if abs(ways[j] - way) < _SAME:
+            return count
+    ways[count], signs[count] = way, sign
+    return count + 1
+
+
+@compiled
+def _last(ways: Floats, count: int) -> float:
+    found = 0.0
+    for j in range(count):
+        found = max(found, ways[j])
+    return found
+
+
+@compiled
+def _is_beyond(ways: Floats, signs: Floats, count: int) -> bool:
+    if count % 2 == 1 or count == 0:
+        return count > 0
+    for i in range(count):
+        for j in range(i):
+            if signs[i] == signs[j] and abs(ways[i] - ways[j]) < _LAYERS:
+                return True
+    return False

@@ -131,7 +131,9 @@ def struck_trees(problem: ImpulseProblem, whole: Island, these: Partition, bounc
     """
     changes, links = problem.changes, len(problem.layout.parent)
     count, lone = 0, len(problem.lone.inertias)
-    changes.strikes[0] = 0
+    changes.strikes[0] = changes.strikes[1] = 0
+    for c in whole.contacts:
+        changes.strikes[1] += _bounces(whole, c, bounced) and whole.P[c, 0] > 0.0
     if len(problem.lone.links) == lone:
         return False
     for k in range(these.total[0]):

@@ -48,7 +48,7 @@ from recursive_dyn.recursion.groundwork import groundwork
 
 METHODS = (AUTO, RECURSIVE, LAGRANGIAN, TRACE, METHOD_TWO)
 # What Method II computes link by link; all else is as of "recursive"
-BY_LINKS = ("forward_dynamics", "loaded_accelerations", "step_accelerations", "step", "rates", "midpoint", "stage")
+BY_LINKS = ("forward_dynamics", "loaded_accelerations", "step", "rates", "midpoint", "stage")
 _DERIVED = {
     "along": along_arguments,
     "along parameters": along_parameters,
@@ -127,8 +127,8 @@ class ModelFunctions:
         """The model's content hash, the function, and the method where it matters."""
         known = self.function(function)
         part = " of a tree" if known.total is not None and not self.whole else ""
-        method = RECURSIVE if self.method == METHOD_TWO else self.method
-        return f"{self.model.key} {function} {method if known.solves or method == TRACE else ''}{part}"
+        matters = known.solves or self.method in (TRACE, METHOD_TWO)
+        return f"{self.model.key} {function} {self.method if matters else ''}{part}"
 
     @cached_property
     def forest(self) -> Forest:

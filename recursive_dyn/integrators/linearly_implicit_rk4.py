@@ -34,7 +34,7 @@ nothing has dampers it is LOSING T h' if that is less. Where dampers take more t
 out, where h sqrt(K / M_ii) > RESOLVED of a joint's spring, and where elements are implicit, only a gain is unexplained:
 what they take is theirs. It is counted where only springs take any (``Report.numerical_damping``). By ``held_rk4`` a
 spring may give s K (h r . v)^2 / 6 besides, v where the part begins, as positions follow half of v, however stiff it
-is: the most that it does before it takes more.
+is: the most that it does before it takes more; where something bounced lately s is 1 for all, and none is to give any.
 """
 
 from __future__ import annotations
@@ -56,7 +56,7 @@ from recursive_dyn.integrators.integrator import (
 )
 from recursive_dyn.integrators.linearly_implicit_definition import defined
 from recursive_dyn.integrators.stiffness import (
-    holding,
+    answering,
     is_of,
     lifting,
     lossy_springs,
@@ -98,7 +98,7 @@ def _graph(c: Context) -> Outputs:
     if tree.load is not None and tree.lead is not None:
         forces, diagonal = list(array(forces) + tree.load * tree.lead), list(tree.load)
     positions, turning = plain_positions(tree), turning_springs(c)
-    answers = joint_answers(tree, c.input("whole")[0], holding(c), known=c.method != METHOD_TWO)
+    answers = joint_answers(tree, c.input("whole")[0], answering(c), known=c.method != METHOD_TWO)
     for s, joint in enumerate(c.model.coordinates):
         late = tree.v[s] + before[s]
         if joint.damping:
@@ -188,19 +188,20 @@ def _energies(c: Context) -> Outputs:
     lift], of each part of the model; the last two as ``taking`` and ``lifting`` have it."""
     tree, yielding = c.tree, yielding_rows(c)
     rows = c.answering(tree, yielding) if yielding else []
-    answering = [row.here for row in rows]
+    here = [row.here for row in rows]
     turning, springs = turning_springs(c), lossy_springs(c)
     found: list[Scalar] = []
     for part in independent(c.model):
         slots = list(part.slots)
-        soft = taking(c, part, springs | turning, list(zip(yielding, answering, strict=True)))
+        soft = taking(c, part, springs | turning, list(zip(yielding, here, strict=True)))
         height = energy.potential_energy(tree, part) + energy.elastic_energy(tree, part)
         kinetic = energy.kinetic_energy(tree, part)
         if tree.load is not None:
             kinetic = kinetic + dot(tree.v[slots], (tree.load * tree.v)[slots]) * 0.5
         size = energy.energy_size(tree, part) + element_sizes(tree, part) * SMALL
-        size = size + energy.falling_energy(tree, c.input("whole")[0], part)
-        found += [kinetic, height, size, soft, lifting(c, part, list(zip(yielding, rows, strict=True)))]
+        fall = energy.falling_energy(tree, c.input("whole")[0], part)
+        lift = lifting(c, part, list(zip(yielding, rows, strict=True)))
+        found += [kinetic, height, size + fall, soft, lift]
     return [("energies", found)]
 
 

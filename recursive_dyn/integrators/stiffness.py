@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from recursive_dyn.graph.expression import Scalar, array, less, maximum, reciprocal, select, sqrt
+from recursive_dyn.graph.expression import Scalar, array, combine, less, maximum, reciprocal, select, sqrt
 from recursive_dyn.integrators.energy_watch import LITTLE, SPRING
 from recursive_dyn.integrators.watched_loop import RESOLVED, STIFF
 from recursive_dyn.model.independent import IndependentPart
@@ -22,6 +22,12 @@ from recursive_dyn.spatial.algebra import dot
 def holding(c: Context) -> Scalar:
     """1 by ``held_rk4``, 0 by the other."""
     return spring_answers.holding(c.input("dt")[0], c.input("ahead")[0])
+
+
+def answering(c: Context) -> Scalar:
+    """1 where springs answer as ``spring_answers`` has them by ``held_rk4``, 0 where as backward Euler does: by the
+    other, and by this in steps of a negative length, by which what bounced lately flies."""
+    return select(less(c.input("whole")[0], 0.0), 0.0, holding(c))
 
 
 def is_of(row: YieldingRow, part: IndependentPart) -> bool:
@@ -60,15 +66,15 @@ def yielding_rows(c: Context) -> list[YieldingRow]:
     if c.method == METHOD_TWO:
         return []
     h, whole = c.input("dt")[0], c.input("whole")[0]
-    before, way, held = c.input("a_before"), c.input("v_before"), holding(c)
+    before, way, held, as_held = c.input("a_before"), c.input("v_before"), holding(c), answering(c)
     found, stiff = [], slope_counts(c.model)[0]
     for i, r in enumerate(map(array, element_slopes(c.tree))):
         if i < stiff:
             late, least = dot(r, (c.tree.v + before) * h), STIFF**2 * reciprocal(whole * whole)
-            found.append(YieldingRow(list(r), dot(r, way), late, h, least * (1.0 - held), whole, held))
+            found.append(YieldingRow(list(r), dot(r, way), late, h, least * (1.0 - held), whole, as_held))
         else:
             least = STIFF * reciprocal(whole) * (1.0 - held)
-            found.append(YieldingRow(list(r), dot(r, before), 0.0, sqrt(h), least, 0.0, held))
+            found.append(YieldingRow(list(r), dot(r, before), 0.0, sqrt(h), least, 0.0, as_held))
     return found
 
 
@@ -100,8 +106,9 @@ def taking(
 
 
 def lifting(c: Context, part: IndependentPart, rows: Sequence[tuple[YieldingRow, AnsweringRow]]) -> Scalar:
-    """J that springs of a part may give in a step of ``held_rk4``: (reach - 1 / 2) K (h r . v)^2 / 3."""
-    v, held, whole, found = c.tree.v, holding(c), c.input("whole")[0], list[Scalar]()
+    """J that springs of a part may give in a step of ``held_rk4``: (reach - 1 / 2) K (h r . v)^2 / 3; none where
+    something bounced lately, which would throw them again and again."""
+    v, held, whole, found = c.tree.v, answering(c), c.input("whole")[0], list[Scalar]()
     for s, of in spring_answers.joint_answers(c.tree, whole, held, known=c.method != METHOD_TWO).items():
         if s in part.slots:
             joint = c.model.coordinates[s]
@@ -115,7 +122,7 @@ def lifting(c: Context, part: IndependentPart, rows: Sequence[tuple[YieldingRow,
 
 def _damps(c: Context, part: IndependentPart) -> Scalar:
     """Above 0 if joint dampers of a part take more than LITTLE of a coordinate's speed in a step."""
-    whole, found = c.input("whole")[0], list[Scalar]()
+    whole, found = combine("abs", [c.input("whole")[0]]), list[Scalar]()
     if damped := [s for s in part.slots if c.model.coordinates[s].damping]:
         inertia = [0.0] * c.model.nv if c.method == METHOD_TWO else carried(c.tree)
         found = [select(less(inertia[s] * LITTLE, whole * c.model.coordinates[s].damping), 1.0, 0.0) for s in damped]

@@ -215,3 +215,35 @@ def test_a_mesh_holds_a_box_from_below_too():
             mirror.step()
             assert sim.dynamics.poses(sim.q)[0][2, 3] < 0.0
         assert twist(sim)[5] < -3.0
+
+
+LAYERS = {
+    "twice": lambda v, t: (v, np.vstack([t, t])),
+    "both sides": lambda v, t: (v, np.vstack([t, t[:, ::-1]])),
+    "both sides, corners of their own": lambda v, t: (np.vstack([v, v]), np.vstack([t, t[:, ::-1] + len(v)])),
+    "some twice": lambda v, t: (v, np.vstack([t, t[60:90]])),
+    "other triangles": lambda v, t: (np.vstack([v, 0.93 * v]), np.vstack([t, t + len(v)])),
+    "a layer 1 mm below": lambda v, t: (np.vstack([v, v - (0, 0, 1e-3)]), np.vstack([t, t + len(v)])),
+    "a layer 10 mm below": lambda v, t: (np.vstack([v, v - (0, 0, 1e-2)]), np.vstack([t, t + len(v)])),
+}
+
+
+@RATES
+@pytest.mark.parametrize("layers", LAYERS)
+def test_a_box_lies_on_a_mesh_of_several_layers(layers, rate):
+    """As assets have them: a corner below two of them is as far beyond as below one."""
+    x = np.linspace(-1.0, 1.0, 9)
+    corners = np.array([(a, b, 0.0) for a in x for b in x])
+    cells = np.array([9 * i + j for i in range(8) for j in range(8)])
+    lower, upper = np.stack([cells, cells + 9, cells + 1], 1), np.stack([cells + 1, cells + 9, cells + 10], 1)
+    mesh = trimesh.Trimesh(*LAYERS[layers](corners, np.vstack([lower, upper])), process=False)
+    scene = Scene()
+    scene.world.shapes.append(shapes.Mesh(mesh, material=rd.Material(friction=0.5)))
+    box = Body("box", [shapes.Box((0.2, 0.2, 0.2))], mass=1.0)
+    scene.world.attach(box, joints.free(), at=rd.pose((0.03, 0.02, 0.3)))
+    sim = rd.Simulation(scene.compile(), 1 / rate)
+    with PyBulletMirror(scene, sim, gui=False) as mirror:
+        mirror.step(round(1.5 * rate))
+    height = 0.3 + sim.q[2]
+    assert 0.1 - (0.0102 if "below" in layers else 2.1e-5) < height < 0.1 + 1e-9
+    assert np.abs(sim.v).max() < 1e-6

@@ -19,7 +19,7 @@ from recursive_dyn.contact.problem import (
 from recursive_dyn.contact.rows.warm_start import felt_by_bodies
 from recursive_dyn.contact.solve import solve
 from recursive_dyn.dynamics.program_calls import all_finite, evaluated_awake
-from recursive_dyn.integrators.compiled_loop import TALLY, TALLY_SIZE
+from recursive_dyn.integrators.compiled_loop import BOUNCING, HOLDING, RULE, TALLY, TALLY_SIZE
 from recursive_dyn.simulation.flying.flight import DONE, LEAPT, LOST, flown, move_tally
 from recursive_dyn.simulation.joint_laws.actuation import aim, exceeded, told
 from recursive_dyn.simulation.joint_laws.coordinate_rows import active_rows, first_motor, first_rows, passed
@@ -30,7 +30,7 @@ from recursive_dyn.simulation.stepping.bounced_trees import energies_left, keep_
 from recursive_dyn.simulation.stepping.impulses import acted_here, moved, pulled_here, swinging
 from recursive_dyn.simulation.stepping.leaps import leapt
 from recursive_dyn.simulation.stepping.lone_bodies import kicked, moving_alone, straight
-from recursive_dyn.simulation.stepping.pressed import note_pressed, only_pressed, pressed_before, put_in
+from recursive_dyn.simulation.stepping.pressed import bounced_before, note_pressed, only_pressed, pressed_before, put_in
 from recursive_dyn.simulation.stepping.step_arrays import FreeRoom, StepArrays
 from recursive_dyn.simulation.stepping.stopped_trees import keep_slow, led_back
 
@@ -92,6 +92,8 @@ def _flown(s: StepArrays) -> int:
     """The flight of all trees, each by its rule."""
     it, before = s.pressed, s.kept.pressed
     count = pressed_before(it, before)
+    if count > 0:
+        s.other.work[RULE] = BOUNCING if bounced_before(it, before) else HOLDING
     if only_pressed(it, count):
         code = flown(s.other, s.q, s.v, s.tau, s.parameters, s.settings[0])
     elif count > 0:
@@ -167,9 +169,13 @@ def _solved(s: StepArrays, layout: Layout, contacts: ContactTable, earlier: Cont
     """Find impulses, and again where they led motors beyond their bounds or coordinates beyond limits that were no
     rows; whether there are finite numbers."""
     n, h, it, base = contacts.size[0], s.settings[0], s.sources.motors, first_motor(s.sources)
-    x = s.settings[8:10]
+    x = s.settings[8:10].copy()
+    if bounced_before(s.pressed, s.kept.pressed) or (
+        pressed_before(s.pressed, s.kept.pressed) == 0 and _bouncy(contacts, n)
+    ):
+        x[1] = x[0]
     motors = aim(it, s.q, s.v, s.kept.rows, base, h, s.settings[1], s.parameters)
-    note_pressed(s.pressed, s.kept.pressed, s.impulses.changes.v, s.impulses.changes.q, False)
+    note_pressed(s.pressed, s.kept.pressed, s.impulses.changes.v, s.impulses.changes.q, False, False)
     gaps, again, still = np.empty(n), True, s.sleep.still
     gaps[:] = contacts.gaps[:n]
     s.sources.asked[:] = 0
@@ -197,9 +203,18 @@ def _solved(s: StepArrays, layout: Layout, contacts: ContactTable, earlier: Cont
         changed = s.impulses.changes
         more = exceeded(it, changed.v)
         again = passed(s.sources, s.q, s.v, h, changed.q, s.settings[4], still) or more
-    note_pressed(s.pressed, s.kept.pressed, changed.v, changed.q, True)
+    note_pressed(s.pressed, s.kept.pressed, changed.v, changed.q, True, changed.strikes[1] > 0)
     s.counts[2] = told(it, s.impulses.changes.v, base, s.numbers, s.impulses.changes.row_impulses, s.counts[1])
     return True
+
+
+@compiled
+def _bouncy(contacts: ContactTable, n: int) -> bool:
+    """Whether any of the contacts gives something back."""
+    found = False
+    for c in range(n):
+        found = found or contacts.frictions[c, 4] > 0.0
+    return found
 
 
 @compiled

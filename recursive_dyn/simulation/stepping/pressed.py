@@ -6,7 +6,9 @@ such springs would never come to rest; 1 - exp(-z) for z / (1 + z), z = h D / M,
 with up to 1.2 times the force it has. A law that is asked at stages would meet bodies that fall there, where at the
 end they are held. So such a tree flies by the rule that answers as impulses are answered, ``held_rk4``, under what a
 law gave at the step's start, while contacts, limits, motors or dry friction press on it, and by the integrator's own
-while it is free. Both are watched for energy.
+while it is free. Both are watched for energy. What bounces moves on within a step against springs that pull meanwhile,
+which brings energy in: for as many steps after that all springs of what is pressed answer as backward Euler's, and
+take it.
 """
 
 from __future__ import annotations
@@ -29,8 +31,8 @@ class PressedTrees(NamedTuple):
     others (1,): how many trees there are besides. springs (g,): whether joints of theirs have springs or dampers; asked
     (nv,): 1 for slots that a law drives.
 
-    left (nv,): steps for which each coordinate's tree counts as pressed, as this one leaves it; lasts: how many these
-    are. q, v: room.
+    left (nv,): steps for which each coordinate's tree counts as pressed, as this one leaves it, less than 0 where it
+    bounced; lasts: how many these are. q, v: room.
     """
 
     first: Integers
@@ -107,9 +109,18 @@ def pressed_before(it: PressedTrees, before: Floats) -> int:
     """How many trees were pressed as ``before`` (nv,) tells."""
     count = 0
     for g in range(len(it.first) - 1):
-        if before[it.slots[it.first[g]]] > 0.0:
+        if before[it.slots[it.first[g]]] != 0.0:
             count += 1
     return count
+
+
+@compiled
+def bounced_before(it: PressedTrees, before: Floats) -> bool:
+    """Whether anything did, as ``before`` (nv,) tells, so lately that springs are to take what it brings."""
+    found = False
+    for g in range(len(it.first) - 1):
+        found = found or before[it.slots[it.first[g]]] < 0.0
+    return found
 
 
 @compiled
@@ -122,7 +133,7 @@ def only_pressed(it: PressedTrees, count: int) -> bool:
 def put_in(it: PressedTrees, before: Floats, q: Floats, v: Floats) -> None:
     """Trees that were pressed go where they flew in ``it``, the others stay where q, v have them."""
     for g in range(len(it.first) - 1):
-        if before[it.slots[it.first[g]]] > 0.0:
+        if before[it.slots[it.first[g]]] != 0.0:
             for i in range(it.first[g], it.first[g + 1]):
                 v[it.slots[i]] = it.v[it.slots[i]]
             for i in range(it.first_place[g], it.first_place[g + 1]):
@@ -130,9 +141,9 @@ def put_in(it: PressedTrees, before: Floats, q: Floats, v: Floats) -> None:
 
 
 @compiled
-def note_pressed(it: PressedTrees, before: Floats, change: Floats, way: Floats, solved: bool) -> None:
+def note_pressed(it: PressedTrees, before: Floats, change: Floats, way: Floats, solved: bool, bounced: bool) -> None:
     """Which trees are pressed after a step in which impulses changed velocities and places so; solved: whether there
-    were any.
+    were any; bounced: whether any contact did.
 
     What flew into something and out again within the step, by a stiff spring, is only put elsewhere: it is pressed too.
     """
@@ -145,4 +156,9 @@ def note_pressed(it: PressedTrees, before: Floats, change: Floats, way: Floats, 
         moved = moved and counts
         for i in range(it.first[g], it.first[g + 1]):
             k = it.slots[i]
-            it.left[k] = it.lasts if moved else max(before[k] - 1.0, 0.0)
+            if moved and bounced:
+                it.left[k] = -it.lasts
+            elif before[k] < -1.0:
+                it.left[k] = before[k] + 1.0
+            else:
+                it.left[k] = it.lasts if moved else max(before[k] - 1.0, 0.0)

@@ -132,7 +132,7 @@ def struck_trees(problem: ImpulseProblem, whole: Island, these: Partition, bounc
     changes, links = problem.changes, len(problem.layout.parent)
     count, lone = 0, len(problem.lone.inertias)
     changes.strikes[0] = changes.strikes[1] = 0
-    for c in whole.contacts:
+    for c in these.contacts[: these.contact_first[these.total[0]]]:  # behind them there may be anything
         changes.strikes[1] += _bounces(whole, c, bounced) and whole.P[c, 0] > 0.0
     if len(problem.lone.links) == lone:
         return False

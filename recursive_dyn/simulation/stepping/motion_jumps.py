@@ -54,13 +54,15 @@ def jump(name: str, before: float, after: float, time: float) -> StateError:
     """What is told of a motion that jumps."""
     return StateError(
         f"the motion of '{name}' jumps from {before:.6g} to {after:.6g} at t = {time:.6g} s; let it be continuous, and"
-        " give the same answer whenever it is asked for the same time, or lead the coordinate there by a motor:"
+        " give the same answer whenever it is asked for the same time (what a slider moves is an expression of a"
+        " scene.parameter, no function), or lead the coordinate there by a motor:"
         f" simulation.motors['{name}'] = Motor(position=...). The last good state is kept"
     )
 
 
 def elsewhere(name: str, before: float, after: float, time: float, place: str) -> StateError:
     """What is told of a motion that another time or another state has elsewhere."""
+    after = after if abs(after) > _ROUNDING else 0.0
     return StateError(
         f"the motion of '{name}' jumps from {before:.6g} to {after:.6g} at t = {time:.6g} s, as the time was set"
         f" or a snapshot is of another motion; place the coordinate there ({place} = {after:.6g}),"

@@ -200,7 +200,7 @@ def _energies(c: Context) -> Outputs:
             kinetic = kinetic + dot(tree.v[slots], (tree.load * tree.v)[slots]) * 0.5
         size = energy.energy_size(tree, part) + element_sizes(tree, part) * SMALL
         fall = energy.falling_energy(tree, c.input("whole")[0], part)
-        lift = lifting(c, part, list(zip(yielding, rows, strict=True)))
+        lift = lifting(c, part, list(zip(yielding, rows, strict=True)), kinetic, fall)
         found += [kinetic, height, size + fall, soft, lift]
     return [("energies", found)]
 

@@ -18,6 +18,8 @@ from recursive_dyn.recursion.forces.element_slopes import element_slopes, slope_
 from recursive_dyn.recursion.multipliers import AnsweringRow, YieldingRow
 from recursive_dyn.spatial.algebra import dot
 
+SLOW = 200.0  # times the energy that gravity gives in a step: 2.3 m/s at 1/60 s
+
 
 def holding(c: Context) -> Scalar:
     """1 by ``held_rk4``, 0 by the other."""
@@ -105,9 +107,12 @@ def taking(
     return select(less(0.0, more), 1.0, select(less(0.0, which), which, nothing))
 
 
-def lifting(c: Context, part: IndependentPart, rows: Sequence[tuple[YieldingRow, AnsweringRow]]) -> Scalar:
-    """J that springs of a part may give in a step of ``held_rk4``: (reach - 1 / 2) K (h r . v)^2 / 3; none where
-    something bounced lately, which would throw them again and again."""
+def lifting(
+    c: Context, part: IndependentPart, rows: Sequence[tuple[YieldingRow, AnsweringRow]], kinetic: Scalar, fall: Scalar
+) -> Scalar:  # fmt: skip
+    """J that springs of a part may give in a step of ``held_rk4``: (reach - 1 / 2) K (h r . v)^2 / 3, and no more than
+    its kinetic energy, or ``fall``, which gravity gives in a step; none where it has more than SLOW times that, or
+    where something bounced lately: what is so fast they would throw again and again."""
     v, held, whole, found = c.tree.v, answering(c), c.input("whole")[0], list[Scalar]()
     for s, of in spring_answers.joint_answers(c.tree, whole, held, known=c.method != METHOD_TWO).items():
         if s in part.slots:
@@ -117,7 +122,11 @@ def lifting(c: Context, part: IndependentPart, rows: Sequence[tuple[YieldingRow,
         if nonzero(row.whole) and is_of(row, part):
             rate = dot(array(row.r), v)
             found.append((answer.reach - 0.5) * rate * rate)
-    return sum(found, 0.0) * held * whole * whole * (1.0 / 3.0)
+    if not found:
+        return 0.0
+    given = sum(found, 0.0) * held * whole * whole * (1.0 / 3.0)
+    most = maximum(kinetic, fall)
+    return select(less(fall * SLOW, kinetic), 0.0, select(less(given, most), given, most))
 
 
 def _damps(c: Context, part: IndependentPart) -> Scalar:

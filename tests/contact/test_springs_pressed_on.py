@@ -107,3 +107,24 @@ def test_what_bounces_on_a_spring_wins_nothing(stiffness, first, e, h):
                 shown.step()
                 d = sim.dynamics
                 assert float(d.kinetic_energy(sim.q, sim.v) + d.elastic_energy(sim.q)) < 1.001 * start
+
+
+@pytest.mark.parametrize("e", [0.0, 0.7])
+@pytest.mark.parametrize("stiffness, h", [(3e3, 60), (3e4, 60), (3e4, 240)])
+def test_balls_on_springs_and_a_rod_win_nothing(stiffness, h, e):
+    """Three that fall, two of them a fixed distance apart, both on springs to the third, which are stretched."""
+    scene, material = Scene(), rd.Material(friction=0.3, restitution=e)
+    scene.world.shapes.append(shapes.Plane(material=material))
+    balls = [
+        put(scene, f"ball {i}", shapes.Sphere(0.1, material=material), rd.pose((0.5 * i, 0, 0.6 + 0.1 * i)), 1.0)
+        for i in range(3)
+    ]
+    scene.distance(balls[0], balls[1], float(np.hypot(0.5, 0.1)))
+    scene.spring(balls[1], balls[2], stiffness, rest=0.5)
+    scene.spring(balls[0], balls[2], stiffness, rest=0.9)
+    with mirror(scene, 1 / h, "linearly_implicit_rk4", ground=False) as shown:
+        sim, d = shown.sim, shown.sim.dynamics
+        start = float(d.potential_energy(sim.q) + d.elastic_energy(sim.q))
+        for _ in range(4 * h):
+            shown.step()
+            assert float(d.kinetic_energy(sim.q, sim.v) + d.potential_energy(sim.q) + d.elastic_energy(sim.q)) <= start

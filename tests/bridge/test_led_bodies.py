@@ -44,7 +44,10 @@ def check_accelerations(scene, dynamics, fixed, q, v):
         assert_close(found[0], center, 10 * DIFFERENCED, np.abs(expected).max())
 
 
-@pytest.mark.parametrize("name", SAMPLED)
+LARGE = {"tree of 20", "tree of 40"}  # which smaller ones stand for, a minute sooner
+
+
+@pytest.mark.parametrize("name", [x for x in SAMPLED if not LARGE & {*getattr(x, "values", (x,))}])
 def test_bodies_that_nothing_holds_are_accelerated_as_by_any_joint(name):
     m = named(name)
     (q,), (v,) = m.states(1, 3)

@@ -129,6 +129,18 @@ def test_who_places_a_coordinate_with_the_time_or_goes_back_goes_on():
     assert sim.q[0] == pytest.approx(0.3 * np.sin(0.5), abs=1e-12)
 
 
+@pytest.mark.parametrize("how", ["object", "bytes"])
+def test_a_snapshot_from_before_something_was_prescribed_says_that(how):
+    sim = pendulum()
+    snapshot = sim.snapshot() if how == "object" else sim.snapshot_bytes()
+    sim.prescribe("crank.angle", lambda t: 0.1 * t)
+    with pytest.raises(rd.StateError, match="prescribed"):
+        sim.restore(snapshot)
+    sim.prescribe("crank.angle", None)
+    sim.restore(snapshot)
+    sim.step()
+
+
 @pytest.mark.parametrize("rule", ["linearly_implicit_rk4", "semi_implicit_euler", "rk4"])
 @pytest.mark.parametrize("pole", [0.1, 0.1012])
 def test_a_pole_that_is_passed_within_a_step_is_told(rule, pole):

@@ -136,7 +136,10 @@ def unpacked(
     if len(body) != length or zlib.crc32(body) != checksum:
         raise StateError(f"the snapshot is damaged: {len(body)} of {length} bytes, or not those that were written")
     if known != mark:
-        raise StateError("the snapshot is of another scene: other bodies, joints, masses, or another timestep")
+        raise StateError(
+            "the snapshot is of another scene: other bodies, joints, masses, or another timestep; or other coordinates"
+            " are prescribed than as it was taken"
+        )
     try:
         if flags & ~sum(_FLAGS):
             raise ValueError

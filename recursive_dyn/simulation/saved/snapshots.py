@@ -60,7 +60,10 @@ class Snapshots(Sleep):
         arrays.append(("parameters", snapshot.parameters, self._dynamics.parameters.values_array))
         for name, source, target in arrays:
             if source.shape != target.shape:
-                raise StateError(f"the snapshot's {name} has shape {source.shape}, this scene needs {target.shape}")
+                raise StateError(
+                    f"the snapshot's {name} has shape {source.shape}, this scene needs {target.shape}: bodies came"
+                    " or went since, or other coordinates are prescribed; prescribe, or let go, what was then"
+                )
         with Held():
             for _, source, target in arrays:
                 target[:] = source

@@ -156,9 +156,10 @@ class Changes(NamedTuple):
     moment that velocities are of what moves them bounced, s, 0 where nothing did; free_twists, free_ways (m, 6): change
     and way of free bodies; row_impulses (m,): of the generalized rows; acted (nv,): what of v the solve's own impulses
     do, steady (nv,): JUMPED unless that is, but for a little, what it was a step before, else the energy that is
-    owed to the tree of each (``balance``), J; or none of them. strikes (2,): islands in which something bounces and
-    trees float with more hung on them, and all contacts that bounce; of the former, if any, islands (nv,): the one of
-    each coordinate, or -1, and struck (nv,): what of v the impulses do that bounce.
+    owed to the tree of each (``balance``), J; or none of them. strikes (1 + nv,): islands in which something bounces
+    and trees float with more hung on them, then 1 for the number of every group of coordinates that bounces; of those
+    islands, if any, islands (nv,): the one of each coordinate, or -1, and struck (nv,): what of v the impulses do that
+    bounce.
     """
 
     v: Floats
@@ -228,6 +229,6 @@ def free_inertias(free: FreeBodies) -> FreeInertias:
 def changes(nv: int, free: int, rows: int) -> Changes:
     """Room for what a solve does to nv velocities and so many free bodies, by so many rows."""
     v, q, since, acted, steady, struck = np.zeros((6, nv))
-    strikes, islands = np.zeros(2, dtype=np.int64), np.zeros(nv, dtype=np.int64)
+    strikes, islands = np.zeros(1 + nv, dtype=np.int64), np.zeros(nv, dtype=np.int64)
     twists, ways = np.zeros((2, free, 6))
     return Changes(v, q, since, twists, ways, np.zeros(rows), acted, steady, strikes, islands, struck)

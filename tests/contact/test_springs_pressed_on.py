@@ -128,3 +128,18 @@ def test_balls_on_springs_and_a_rod_win_nothing(stiffness, h, e):
         for _ in range(4 * h):
             shown.step()
             assert float(d.kinetic_energy(sim.q, sim.v) + d.potential_energy(sim.q) + d.elastic_energy(sim.q)) <= start
+
+
+def test_what_bounces_elsewhere_takes_nothing_from_a_spring():
+    """A cart that slides to and fro on a spring, beside a ball that bounces for ever."""
+    scene, rubber = Scene(), rd.Material(0.0, restitution=1.0)
+    scene.world.shapes.append(shapes.Plane(material=rubber))
+    put(scene, "rubber", shapes.Sphere(0.1, material=rubber), rd.pose((0, 1.5, 0.4)), 1.0)
+    cart = Body("cart", [shapes.Box((0.1, 0.1, 0.1), material=rd.Material(0.0, restitution=0.0))], mass=1.0)
+    lift = Body("lift", mass=0.2, inertia=np.eye(3))
+    slide = joints.prismatic("x", stiffness=50.0, rest=-0.3)
+    scene.world.attach(lift, slide, at=rd.pose((0.3, -1.5, 0.05))).attach(cart, joints.prismatic("z"))
+    with mirror(scene, 1 / 60, "linearly_implicit_rk4", ground=False) as shown:
+        at = [float(shown.sim.frames()[0][2, 0, 3]) for _ in range(240) if shown.step() is None]
+        assert shown.sim.report.steps_pressed > 200
+    assert max(map(abs, at[-90:])) == pytest.approx(0.3, rel=5e-3)

@@ -175,7 +175,7 @@ def _solved(s: StepArrays, layout: Layout, contacts: ContactTable, earlier: Cont
     ):
         x[1] = x[0]
     motors = aim(it, s.q, s.v, s.kept.rows, base, h, s.settings[1], s.parameters)
-    note_pressed(s.pressed, s.kept.pressed, s.impulses.changes.v, s.impulses.changes.q, False, False)
+    note_pressed(s.pressed, s.kept.pressed, s.impulses.changes, layout, False)
     gaps, again, still = np.empty(n), True, s.sleep.still
     gaps[:] = contacts.gaps[:n]
     s.sources.asked[:] = 0
@@ -203,7 +203,7 @@ def _solved(s: StepArrays, layout: Layout, contacts: ContactTable, earlier: Cont
         changed = s.impulses.changes
         more = exceeded(it, changed.v)
         again = passed(s.sources, s.q, s.v, h, changed.q, s.settings[4], still) or more
-    note_pressed(s.pressed, s.kept.pressed, changed.v, changed.q, True, changed.strikes[1] > 0)
+    note_pressed(s.pressed, s.kept.pressed, changed, layout, True)
     s.counts[2] = told(it, s.impulses.changes.v, base, s.numbers, s.impulses.changes.row_impulses, s.counts[1])
     return True
 

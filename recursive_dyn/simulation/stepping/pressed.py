@@ -19,6 +19,7 @@ import numpy as np
 
 from recursive_dyn.codegen.compiled import Floats, Integers, compiled
 from recursive_dyn.contact.layout import Layout
+from recursive_dyn.contact.problem import Changes
 from recursive_dyn.model.forest import blocks_of, once_alike
 from recursive_dyn.model.model import Model
 from recursive_dyn.recursion.forces.element_slopes import slope_counts
@@ -141,17 +142,18 @@ def put_in(it: PressedTrees, before: Floats, q: Floats, v: Floats) -> None:
 
 
 @compiled
-def note_pressed(it: PressedTrees, before: Floats, change: Floats, way: Floats, solved: bool, bounced: bool) -> None:
-    """Which trees are pressed after a step in which impulses changed velocities and places so; solved: whether there
-    were any; bounced: whether any contact did.
+def note_pressed(it: PressedTrees, before: Floats, changes: Changes, layout: Layout, solved: bool) -> None:
+    """Which trees are pressed after a step in which impulses changed velocities and places so, and which bounced;
+    solved: whether there were any.
 
     What flew into something and out again within the step, by a stiff spring, is only put elsewhere: it is pressed too.
     """
     for g in range(len(it.first) - 1):
-        moved, counts = False, it.springs[g] > 0
+        moved, counts, bounced = False, it.springs[g] > 0, False
         for i in range(it.first[g], it.first[g + 1]):
             k = it.slots[i]
-            moved = moved or (solved and (change[k] != 0.0 or way[k] != 0.0))
+            moved = moved or (solved and (changes.v[k] != 0.0 or changes.q[k] != 0.0))
+            bounced = bounced or (solved and changes.strikes[1 + layout.group[k]] > 0)
             counts = counts or it.asked[k] > 0
         moved = moved and counts
         for i in range(it.first[g], it.first[g + 1]):

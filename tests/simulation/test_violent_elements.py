@@ -6,6 +6,7 @@ import sympy as sp
 
 import recursive_dyn as rd
 from recursive_dyn.integrators.registry import INTEGRATORS
+from recursive_dyn.simulation.flying.diagnosis import violent_element
 from scene import Body, Scene, joints
 
 
@@ -58,3 +59,12 @@ def test_a_gas_spring_that_is_hit_to_its_end_is_named(h):
     sim.v[0] = -30.0
     with pytest.raises(rd.StateError, match="force element 'strut'"):
         sim.step(round(0.2 / h))
+
+
+def test_what_a_joint_does_is_not_an_elements():
+    """A soft spring beside a joint's own damper of 1e5 N s/m, which it was taken for."""
+    scene = Scene(gravity=(0, 0, 0))
+    body = Body("body", mass=1.0, inertia=np.eye(3))
+    scene.world.attach(body, joints.prismatic("x", damping=1e5))
+    scene.spring(scene.world, body, 1.0, rest=0.1)
+    assert violent_element(scene.compile(), np.array([0.2]), np.array([1.0]), 1 / 60) is None

@@ -3,6 +3,8 @@ force element."""
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 import numpy as np
 
 from recursive_dyn.codegen.reference import run
@@ -12,6 +14,7 @@ from recursive_dyn.errors import StateError
 from recursive_dyn.graph.traversal import evaluate
 from recursive_dyn.joint.charted_program import CHART
 from recursive_dyn.joint.drive import Drive
+from recursive_dyn.model.force_element import ForceElement
 from recursive_dyn.model.model import Model
 from recursive_dyn.recursion.context import RECURSIVE
 
@@ -59,35 +62,41 @@ def row_without_value(dynamics: Dynamics, q: np.ndarray, v: np.ndarray, h: float
 
 def element_without_value(dynamics: Dynamics, q: np.ndarray, v: np.ndarray, h: float) -> str | None:
     """The first force element that is not finite at q (nq,), or on the way that v (nv,) leads in h."""
-    model, parameters = dynamics.model, dynamics.parameters.values_array
-    for element in () if model.held else model.forces:
-        forces = ModelFunctions(model.changed(forces=(element,)), RECURSIVE).build("passive_forces")
-        for share in _SHARES:
-            ahead = dynamics.integrate(q, v, share * h)
-            if not np.isfinite(run(forces, {"q": ahead, "v": v, "parameters": parameters})["tau"]).all():
-                return element.name
-    return None
+    return next((name for name, forces in _elements_alone(dynamics, q, v, h) if not np.isfinite(forces).all()), None)
 
 
 def violent_element(dynamics: Dynamics, q: np.ndarray, v: np.ndarray, h: float) -> tuple[str, float] | None:
     """The force element whose power at q (nq,), v (nv,), or on the way from there in h, is most against the kinetic
     energy, and how many times that, if it is some."""
-    model, parameters, found = dynamics.model, dynamics.parameters.values_array, ("", _MUCH)
-    if model.held or not model.forces:
-        return None
+    found = "", _MUCH
     try:
         energy = float(dynamics.kinetic_energy(q, v))
     except StateError:  # beyond all numbers, which says enough
         return None
-    for element in model.forces:
-        forces = ModelFunctions(model.changed(forces=(element,)), RECURSIVE).build("passive_forces")
-        for share in _SHARES:
-            given = run(forces, {"q": dynamics.integrate(q, v, share * h), "v": v, "parameters": parameters})["tau"]
-            with np.errstate(all="ignore"):
-                times = h * float(np.abs(given @ v)) / energy if energy > 0.0 else 0.0
-            if np.isfinite(times) and times > found[1]:
-                found = element.name, times
+    for name, forces in _elements_alone(dynamics, q, v, h) if energy > 0.0 else ():
+        with np.errstate(all="ignore"):
+            times = h * np.abs(forces @ v) / energy
+        most = float(np.where(np.isfinite(times), times, 0.0).max())
+        if most > found[1]:
+            found = name, most
     return found if found[0] else None
+
+
+def _elements_alone(
+    dynamics: Dynamics, q: np.ndarray, v: np.ndarray, h: float
+) -> Iterator[tuple[str, np.ndarray]]:  # fmt: skip
+    """Every force element and its generalized forces (shares, nv), without what joints do, on the way from q in h."""
+    model, parameters = dynamics.model, dynamics.parameters.values_array
+    way = [dynamics.integrate(q, v, share * h) for share in _SHARES]
+
+    def passive(elements: tuple[ForceElement, ...]) -> np.ndarray:
+        program = ModelFunctions(model.changed(forces=elements), RECURSIVE).build("passive_forces")
+        return np.array([run(program, {"q": at, "v": v, "parameters": parameters})["tau"] for at in way])
+
+    if model.forces and not model.held:
+        own = passive(())
+        for element in model.forces:
+            yield element.name, passive((element,)) - own
 
 
 def _driven(

@@ -22,17 +22,14 @@ _LIKE = 0.7  # cosine between normals that hold together along an edge
 
 @compiled
 def edge_on_polytope(
-    own: Rows3, side: int, other: Rows3, border: bool, solids: Polytopes, hull: int, margin: float, deep: float,
-    up: Floats, found: Found,
+    own: Rows3, side: int, other: Rows3, border: bool, solids: Polytopes, hull: int, margin: float, reach: float,
+    deep: float, up: Floats, found: Found,
 ) -> None:  # fmt: skip
     """Add the points of a side of triangle ``own``, with ``other`` beyond it unless that is a border.
 
-    deep, m: up to where it is looked for overlaps. up (3,): against which no
-    normal leads, of ground; 0 of a mesh.
+    reach: as ``reach_within`` has it; deep, m: up to where it is looked for overlaps. up (3,): against which no normal
+    leads, of ground; 0 of a mesh.
     """
-    reach = reach_within(own[side], own[(side + 1) % 3], solids, hull, margin)
-    if reach < 0.0:
-        return
     reach = min(reach, max(deep, margin))
     a, b, along, u, w, bulge = own[side], own[(side + 1) % 3], np.empty(3), np.empty(3), np.zeros(3), np.empty(3)
     for i in range(3):

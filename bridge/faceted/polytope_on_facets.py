@@ -98,14 +98,15 @@ def _meet(
         for j in range(3):
             up[j] = solid.axes[j, 2]
     for c in range(3):
-        if reach_within(own[c], own[(c + 1) % 3], solids, hull, margin) < 0.0:
+        reach = reach_within(own[c], own[(c + 1) % 3], solids, hull, margin)
+        if reach < 0.0:
             continue
         beyond = beside(facets, k, t, c)
         if beyond != BORDER and beyond < t and _knows(facets, k, beyond, t):
             continue
         if beyond != BORDER:
             corners_of_own(solid, facets, k, beyond, other)
-        edge_on_polytope(own, c, other, beyond == BORDER, solids, hull, margin, deep, up, many)
+        edge_on_polytope(own, c, other, beyond == BORDER, solids, hull, margin, reach, deep, up, many)
     for c in range(3):
         corner_on_polytope(solid, facets, k, t, c, own, solids, hull, margin, deep, up, many)
 

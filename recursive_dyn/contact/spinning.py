@@ -133,11 +133,12 @@ def struck_trees(problem: ImpulseProblem, whole: Island, these: Partition, bounc
     count, lone = 0, len(problem.lone.inertias)
     changes.strikes[:] = 0
     for c in these.contacts[: these.contact_first[these.total[0]]]:  # behind them there may be anything
-        for side in range(2):
-            link = whole.rows.links[c, side]
-            group = problem.layout.link_groups[link] if 0 <= link < links else -1
-            if group >= 0 and whole.P[c, 0] > 0.0 and _bounces(whole, c, bounced):
-                changes.strikes[1 + group] = 1
+        if whole.P[c, 0] > 0.0 and _bounces(whole, c, bounced):
+            for side in range(2):
+                link = whole.rows.links[c, side]
+                group = problem.layout.link_groups[link] if 0 <= link < links else -1
+                if group >= 0:
+                    changes.strikes[1 + group] = 1
     if len(problem.lone.links) == lone:
         return False
     for k in range(these.total[0]):

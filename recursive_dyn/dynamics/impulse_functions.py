@@ -25,7 +25,7 @@ def _inertia(c: Context) -> list[Scalar]:
         if joint.damping:
             found[s] = found[s] + joint.damping * h
         if s in answers:
-            found[s] = found[s] + (joint.stiffness or joint.torsion) * answers[s].share * h * h
+            found[s] = found[s] + joint.elasticity * answers[s].share * h * h
     return found
 
 

@@ -116,8 +116,7 @@ def lifting(
     v, held, whole, found = c.tree.v, answering(c), c.input("whole")[0], list[Scalar]()
     for s, of in spring_answers.joint_answers(c.tree, whole, held, known=c.method != METHOD_TWO).items():
         if s in part.slots:
-            joint = c.model.coordinates[s]
-            found.append((of.reach - 0.5) * v[s] * v[s] * (joint.stiffness or joint.torsion))
+            found.append((of.reach - 0.5) * v[s] * v[s] * c.model.coordinates[s].elasticity)
     for row, answer in rows:
         if nonzero(row.whole) and is_of(row, part):
             rate = dot(array(row.r), v)

@@ -44,6 +44,11 @@ class Coordinate:
     torsion: float = 0.0
     turn: TurnLimits | None = None
 
+    @property
+    def elasticity(self) -> float:
+        """Stiffness of its spring, whatever its position is."""
+        return self.stiffness or self.torsion
+
 
 CLOCK = "time"  # the name of time, and of the symbol that stands for it
 TIME = Coordinate(CLOCK)  # which joints may share as they share others; see model.clock

@@ -149,8 +149,8 @@ def _weighted(a: Sequence[Scalar], b: Sequence[Scalar], weight: Sequence[Scalar]
 @dataclass(frozen=True, eq=False)
 class YieldingRow:
     """A force -r^T (pull + reach late + share length^2 r . a) along a row r (nv,), where r M^-1 r^T is more than
-    ``least``; else none. reach, share: of a spring in a step of whole^2 as ``spring_answers`` has them, held: 1 or 0;
-    of what is no spring, and has a whole of 0, both are 1."""
+    ``least``; else none. reach, share: as ``spring_answers`` has them of a spring in a step as long as ``whole``, held:
+    1 or 0; both are 1 of what is no spring, and has a whole of 0."""
 
     r: Sequence[Scalar]
     pull: Scalar

@@ -42,11 +42,8 @@ def answer(square: Scalar, held: Scalar) -> SpringAnswer:
 
 def joint_answers(tree: Tree, h: Scalar, held: Scalar, known: bool = True) -> dict[int, SpringAnswer]:
     """By slot, those of joints' springs and balls'; known: whether the diagonal of M may be asked for."""
-    found, joints = dict[int, SpringAnswer](), enumerate(tree.model.coordinates)
-    stiffness = {s: joint.stiffness or joint.torsion for s, joint in joints if joint.stiffness or joint.torsion}
-    inertia = carried(tree) if known and stiffness else []
-    for s, K in stiffness.items():
-        found[s] = (
-            answer(reciprocal(maximum(inertia[s], _NONE)) * h * h * K, held) if inertia else SpringAnswer(1.0, 1.0)
-        )
-    return found
+    stiffness = {s: joint.elasticity for s, joint in enumerate(tree.model.coordinates) if joint.elasticity}
+    if not (known and stiffness):
+        return dict.fromkeys(stiffness, SpringAnswer(1.0, 1.0))
+    inertia = carried(tree)
+    return {s: answer(reciprocal(maximum(inertia[s], _NONE)) * h * h * K, held) for s, K in stiffness.items()}

@@ -128,6 +128,11 @@ def overlaps(corners: np.ndarray, shape: Polytope, centre, axes) -> bool:
     return bool(((one >= 0) & (other >= 0) & (one + other <= 1) & (way >= 0) & (way <= 1)).any())
 
 
+def away(corners, x):
+    """How far a point is from triangles."""
+    return np.linalg.norm(closest_point(corners, np.tile(x, (len(corners), 1))) - x, axis=1).min()
+
+
 @settings(max_examples=200, deadline=None)
 @given(SEEDS)
 def test_what_is_near_is_as_near_as_its_nearest_corner_edge_or_face(seed):
@@ -142,8 +147,7 @@ def test_what_is_near_is_as_near_as_its_nearest_corner_edge_or_face(seed):
     for surface in both(field):
         rows = met(surface, shape, centre, axes)
         for row in rows:
-            foot = closest_point(corners, np.tile(row[:3], (len(corners), 1)))
-            assert np.linalg.norm(foot - row[:3], axis=1).min() < 1e-9
+            assert away(corners, row[:3]) < 1e-9
             assert row[6] >= least * (1.0 - LEANS) - 1e-9
         if between_faces and least < 0.9 * MARGIN:
             assert rows[:, 6].min() <= least + 1e-9
@@ -161,8 +165,7 @@ def test_a_corner_that_sank_in_comes_out_where_the_surface_is_nearest(seed):
         return
     for x in centre + shape.corners @ axes:
         if is_below(gathered_facets([grid]), 0, x):
-            foot = closest_point(corners, np.tile(x, (len(corners), 1)))
-            depth = np.linalg.norm(foot - x, axis=1).min()
+            depth = away(corners, x)
             own = np.linalg.norm(rows[:, :3] + rows[:, 6:] * rows[:, 3:6] - x, axis=1) < 1e-9
             assert own.any()
             assert -rows[own, 6].max() <= depth + 1e-9

@@ -8,7 +8,7 @@ import recursive_dyn as rd
 from recursive_dyn.dynamics.projection import settled
 from scene import Body, Scene, joints
 
-TIME = Scene().time
+TIME, SIZE = Scene().time, Scene().parameter("size", 0.0)
 BY_NAME = ("linearly_implicit_rk4", "rk4", "semi_implicit_euler", "implicit_midpoint", "variational_midpoint")
 H = 1 / 200
 
@@ -17,12 +17,14 @@ def bar(name: str) -> Body:
     return Body(name, mass=1.0, center_of_mass=(0, 0, -0.25), inertia=np.eye(3) / 50)
 
 
-def pendulum() -> rd.Simulation:
-    """A crank with a rod on it."""
-    scene = Scene()
+def pendulum(h: float = H, rule: str = "linearly_implicit_rk4", gravity: float = -9.81, **parameters) -> rd.Simulation:
+    """A crank with a rod on it, in a scene of these parameters."""
+    scene = Scene(gravity=(0, 0, gravity))
+    for name, value in parameters.items():
+        scene.parameter(name, value)
     crank = scene.world.attach(bar("crank"), joints.revolute("y"))
     crank.attach(bar("rod"), joints.revolute("y"), at=rd.pose((0, 0, -0.5)))
-    return rd.Simulation(scene.compile(), H)
+    return rd.Simulation(scene.compile(), h, rule)
 
 
 def four_bar(rule: str, h: float) -> rd.Simulation:
@@ -95,12 +97,8 @@ def test_what_jumps_as_somebody_has_it_elsewhere_is_told(how, written):
 
 def test_a_parameter_moves_a_motion_that_is_written_and_the_report_says_so():
     """As a slider does; what hangs on it moves along."""
-    scene = Scene()
-    size = scene.parameter("size", 0.3)
-    crank = scene.world.attach(bar("crank"), joints.revolute("y"))
-    crank.attach(bar("rod"), joints.revolute("y"), at=rd.pose((0, 0, -0.5)))
-    sim = rd.Simulation(scene.compile(), H)
-    sim.prescribe("crank.angle", size * sp.sin(TIME))
+    sim = pendulum(size=0.3)
+    sim.prescribe("crank.angle", SIZE * sp.sin(TIME))
     sim.step(100)
     assert sim.report.motions_moved == 0
     sim.parameters["size"] = 0.9
@@ -145,10 +143,7 @@ def test_a_snapshot_from_before_something_was_prescribed_says_that(how):
 @pytest.mark.parametrize("pole", [0.1, 0.1012])
 def test_a_pole_that_is_passed_within_a_step_is_told(rule, pole):
     for motion in (1 / (pole - TIME) - 1 / pole, sp.tan(np.pi / 2 / pole * TIME)):
-        scene = Scene()
-        crank = scene.world.attach(bar("crank"), joints.revolute("y"))
-        crank.attach(bar("rod"), joints.revolute("y"), at=rd.pose((0, 0, -0.5)))
-        sim = rd.Simulation(scene.compile(), H, rule)
+        sim = pendulum(rule=rule)
         sim.prescribe("crank.angle", motion)
         with pytest.raises(rd.StateError, match=rf"motion of 'crank.angle' jumps from .* to -.* at t = {pole:g} s"):
             sim.step(40)
@@ -196,12 +191,8 @@ def test_a_parameter_that_changes_a_rate_strikes_what_hangs_on_it(rule):
     """As the same motion does that is prescribed anew; the coordinate is where it was."""
 
     def left(how):
-        scene = Scene(gravity=(0, 0, 0))
-        size = scene.parameter("size", 0.3)
-        crank = scene.world.attach(bar("crank"), joints.revolute("y"))
-        crank.attach(bar("rod"), joints.revolute("y"), at=rd.pose((0, 0, -0.5)))
-        sim = rd.Simulation(scene.compile(), 1 / 60, rule)
-        sim.prescribe("crank.angle", size * sp.sin(sp.pi * TIME))
+        sim = pendulum(1 / 60, rule, 0.0, size=0.3)
+        sim.prescribe("crank.angle", SIZE * sp.sin(sp.pi * TIME))
         sim.step(60)
         if how == "parameter":
             sim.parameters["size"] = 0.9

@@ -62,7 +62,7 @@ def jump(name: str, before: float, after: float, time: float) -> StateError:
 
 def elsewhere(name: str, before: float, after: float, time: float, place: str) -> StateError:
     """What is told of a motion that another time or another state has elsewhere."""
-    after = after if abs(after) > _ROUNDING else 0.0
+    after = 0.0 if together(0.0, after) else after  # and no rounding to be typed
     return StateError(
         f"the motion of '{name}' jumps from {before:.6g} to {after:.6g} at t = {time:.6g} s, as the time was set"
         f" or a snapshot is of another motion; place the coordinate there ({place} = {after:.6g}),"

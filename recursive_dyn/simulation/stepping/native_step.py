@@ -169,13 +169,11 @@ def _solved(s: StepArrays, layout: Layout, contacts: ContactTable, earlier: Cont
     """Find impulses, and again where they led motors beyond their bounds or coordinates beyond limits that were no
     rows; whether there are finite numbers."""
     n, h, it, base = contacts.size[0], s.settings[0], s.sources.motors, first_motor(s.sources)
-    x = s.settings[8:10].copy()
-    if bounced_before(s.pressed, s.kept.pressed) or (
-        pressed_before(s.pressed, s.kept.pressed) == 0 and _bouncy(contacts, n)
-    ):
-        x[1] = x[0]
+    answering, before = s.settings[8:10].copy(), s.kept.pressed
+    if bounced_before(s.pressed, before) or (pressed_before(s.pressed, before) == 0 and _bouncy(contacts, n)):
+        answering[1] = answering[0]
     motors = aim(it, s.q, s.v, s.kept.rows, base, h, s.settings[1], s.parameters)
-    note_pressed(s.pressed, s.kept.pressed, s.impulses.changes, layout, False)
+    note_pressed(s.pressed, before, s.impulses.changes, layout, False)
     gaps, again, still = np.empty(n), True, s.sleep.still
     gaps[:] = contacts.gaps[:n]
     s.sources.asked[:] = 0
@@ -188,13 +186,13 @@ def _solved(s: StepArrays, layout: Layout, contacts: ContactTable, earlier: Cont
     pulled = pulled_here(s.impulses, s.q, s.tau, s.parameters, it.motors.drives, acting, asked)
     s.impulses.changes.acted[:], s.impulses.changes.steady[:] = 0.0, JUMPED
     while again:
-        rows = active_rows(s.sources, s.rows, s.numbers, s.kept.rows, s.q, s.v, h, s.parameters, still, x)
+        rows = active_rows(s.sources, s.rows, s.numbers, s.kept.rows, s.q, s.v, h, s.parameters, still, answering)
         if n + motors == 0 and rows == s.sources.constraints + s.sources.yielding.total:
             rows = 0
         s.counts[0], s.counts[1], s.counts[2] = n, rows, rows
         if n + rows + motors == 0:
             return True
-        if not evaluated_awake(s.impulses.factors, s.q, x, it.diagonal, s.parameters):
+        if not evaluated_awake(s.impulses.factors, s.q, answering, it.diagonal, s.parameters):
             return False
         contacts.gaps[:n] = gaps
         facts = solve(_problem(s, layout, contacts, earlier, free, known, acted, pulled))
@@ -203,7 +201,7 @@ def _solved(s: StepArrays, layout: Layout, contacts: ContactTable, earlier: Cont
         changed = s.impulses.changes
         more = exceeded(it, changed.v)
         again = passed(s.sources, s.q, s.v, h, changed.q, s.settings[4], still) or more
-    note_pressed(s.pressed, s.kept.pressed, changed, layout, True)
+    note_pressed(s.pressed, before, changed, layout, True)
     s.counts[2] = told(it, s.impulses.changes.v, base, s.numbers, s.impulses.changes.row_impulses, s.counts[1])
     return True
 

@@ -204,8 +204,7 @@ class StepForces:
             self.tautens(state)
 
     def tautens(self, state: State) -> bool:
-        """A step from here cannot be taken: whether that is as something is stuck, which was not known. It is now, and
-        the state is where it is at rest."""
+        """Whether something is stuck here, which was not known. It is now, and the state is where it is at rest."""
         if not self.constrained or self.joints is not None or self._stuck is not None:
             return False
         taut = self._tautened(state.q, state.v)

@@ -150,19 +150,19 @@ class Timesteps(Timestep):
             forces.known = False
         if forces.meeting and not forces.known:
             forces.knows(state)
-        start, tried = state.time, -1
+        start, tried = state.time, False
         while count > 0:
             try:
                 self._run(simulation, tau, h, count, charts)
+                count = 0
             except StateError as error:
                 done, start = round((state.time - start) / h), state.time
-                if (done or tried < 0) and forces.tautens(state):
-                    tried, count = count, count - done
-                    continue
-                if forces.timed and (reason := why_not_led(self._dynamics, state, h)) is not None:
+                if (done or not tried) and forces.tautens(state):
+                    tried, count = True, count - done
+                elif forces.timed and (reason := why_not_led(self._dynamics, state, h)) is not None:
                     raise StateError(reason) from error
-                raise
-            count = 0
+                else:
+                    raise
         if forces.meeting:
             forces.met = state.q.tobytes()
 

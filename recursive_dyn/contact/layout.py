@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from recursive_dyn.codegen.compiled import Integers
+from recursive_dyn.codegen.compiled import Integers, compiled
 from recursive_dyn.model.elimination_order import Crossing, Elimination
 from recursive_dyn.model.forest import blocks_of
 from recursive_dyn.model.model import WORLD, Model
@@ -44,6 +44,14 @@ class Layout(NamedTuple):
     group_slots: Integers
     groups: int
     nv: int
+
+
+@compiled
+def group_of(layout: Layout, links: Integers, body: int) -> int:
+    """The group of coordinates that a body moves with, by links (nb,) of bodies; -1 for what does not move, or none."""
+    if body < 0 or body >= len(links) or links[body] < 0:
+        return -1
+    return int(layout.link_groups[links[body]])
 
 
 def of_one(model: Model) -> Layout:

@@ -12,6 +12,8 @@ from recursive_dyn.contact.contacts import FreeBodies
 from recursive_dyn.contact.layout import Layout
 
 JUMPED = -1e300  # instead of an energy, J: impulses are not what they were a step before
+MEETS, BOUNCES, ONLY_BOUNCES = 0, 1, 2  # of an island: something newly presses, something bounces, or all does
+DRIVEN = 4  # is added where a surface that moves by itself may bring energy in
 NOWHERE, ELSEWHERE = -1, -2  # instead of the number of a lone body
 
 
@@ -156,10 +158,10 @@ class Changes(NamedTuple):
     moment that velocities are of what moves them bounced, s, 0 where nothing did; free_twists, free_ways (m, 6): change
     and way of free bodies; row_impulses (m,): of the generalized rows; acted (nv,): what of v the solve's own impulses
     do, steady (nv,): JUMPED unless that is, but for a little, what it was a step before, else the energy that is
-    owed to the tree of each (``balance``), J; or none of them. strikes (1 + nv,): islands in which something bounces
-    and trees float with more hung on them, then 1 for the number of every group of coordinates that bounces; of those
-    islands, if any, islands (nv,): the one of each coordinate, or -1, and struck (nv,): what of v the impulses do that
-    bounce.
+    owed to the tree of each (``balance``), J; or none of them. strikes (1 + nv,): how many islands there are in which
+    something bounces and trees float with more hung on them, or trees have springs, and what each does: MEETS, BOUNCES,
+    or ONLY_BOUNCES, and DRIVEN; of those islands, if any, islands (nv,): the one of each coordinate, or -1, and struck
+    (nv,): what of v the impulses do that bounce.
     """
 
     v: Floats
@@ -182,7 +184,7 @@ class ImpulseProblem(NamedTuple):
     flight began and there, of those in which something turns freely the latter twice; or none. acted (nv,): changes of
     velocity that the last step's impulses made of trees with joints, carried to here, steady (nv,): as in Changes; or
     none. pull (nv,): what forces accelerate coordinates by here, at rest, or none where that is not known. pushes
-    (nv,): impulses on the coordinates that are given.
+    (nv,): impulses on the coordinates that are given. sprung (groups,): 1 for groups of coordinates with springs.
 
     Into contacts are written impulses and moments on A, and gaps as they are left at the step's end; nothing else that
     is given is changed, but ``changes``, which is written anew.
@@ -198,6 +200,7 @@ class ImpulseProblem(NamedTuple):
     steady: Floats
     pull: Floats
     pushes: Floats
+    sprung: Integers
     bodies: BodyFrames
     lone: LoneBodies
     moving: AwakeParts

@@ -87,7 +87,7 @@ def solve(given: ImpulseProblem) -> ImpulseFacts:
     to_world_axes(rows, P, problem.contacts)
     told(problem.contacts, points)
     judged(problem, found, same, shares, wanted, states.push, ends)
-    if struck_trees(problem, whole, these, bounced):
+    if struck_trees(problem, whole, these, bounced, states.push, found):
         expand(layout, factors, root, y, links, V, changes.struck)
     height = m
     for c in range(n):

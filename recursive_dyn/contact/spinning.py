@@ -6,8 +6,8 @@ after a bounce, which a solve lends to the impulse, take from heights what they 
 impulse moves positions: several, met at different times or one after the other, and a face beside them into which they
 moved a body, lead elsewhere. All impulses of an island that bounce are made longer or shorter by one share for it.
 
-What floats with more hung on it keeps its momenta where positions are moved to. What energy that makes is known
-afterwards (``bounced_trees`` of the simulation's steps); a solve says which impulses bounced.
+What floats with more hung on it keeps its momenta where positions are moved to, and springs pull otherwise there. What
+energy that makes is known afterwards (``bounced_trees`` of the simulation's steps); a solve says what bounced.
 """
 
 from __future__ import annotations
@@ -16,15 +16,17 @@ from typing import Annotated
 
 import numpy as np
 
-from recursive_dyn.codegen.compiled import Floats, compiled
+from recursive_dyn.codegen.compiled import Floats, Integers, compiled
 from recursive_dyn.contact.blocks import Island, add_impulse
 from recursive_dyn.contact.islands.impacts import Bounced
 from recursive_dyn.contact.islands.islands import Partition, member
-from recursive_dyn.contact.problem import ELSEWHERE, ImpulseProblem
-from recursive_dyn.contact.rows.lasting import BOUNCED, closing, dot, lone_of, row, tree_of
+from recursive_dyn.contact.problem import BOUNCES, DRIVEN, ELSEWHERE, MEETS, ONLY_BOUNCES, ImpulseProblem
+from recursive_dyn.contact.rows.lasting import BOUNCED, closing, dot, lone_of, row, sprung_at, tree_of
 from recursive_dyn.contact.rows.spins import spin_of, turned_by
 from recursive_dyn.contact.rows.turning import lifted
 from recursive_dyn.contact.tuning import MOST_GIVEN_BACK
+
+NOTHING = -1  # that an island does
 
 
 @compiled
@@ -45,7 +47,7 @@ def give_back(
     changed, counted = False, np.zeros(len(problem.lone.links), dtype=np.bool_)
     for k in range(these.total[0]):
         it, power, won = member(whole, these, k), 0.0, 0.0
-        if not is_alone(problem, it):
+        if not is_alone(problem, it) or _has_springs(problem, it):
             continue
         for c in it.contacts:
             if _bounces(it, c, bounced):
@@ -99,6 +101,14 @@ def is_alone(problem: ImpulseProblem, it: Island) -> bool:
 
 
 @compiled
+def _has_springs(problem: ImpulseProblem, it: Island) -> bool:
+    found = False
+    for c in it.contacts:
+        found = found or sprung_at(problem, it.rows.links, c) > 0
+    return found
+
+
+@compiled
 def _bounces(it: Island, c: int, bounced: Bounced) -> bool:
     """Whether a contact does, and does not rather press."""
     return bounced[c, 0] > 0.5 * it.P[c, 0]
@@ -123,32 +133,40 @@ def share_of(won: float, power: float, square: float) -> float:
 
 
 @compiled
-def struck_trees(problem: ImpulseProblem, whole: Island, these: Partition, bounced: Bounced) -> bool:
-    """Write which islands strike, and into y the whitened velocities that their bounces make; whether there are any.
-    Contacts that bounce there are marked.
+def is_too_much(won: float, power: float, square: float) -> bool:
+    """Whether the same share cannot give all of it back."""
+    return abs(2.0 * won) > MOST_GIVEN_BACK * power or power * power < 4.0 * square * won
 
-    bounced (n, 2): as in ``solve_impacts``.
+
+@compiled
+def struck_trees(
+    problem: ImpulseProblem, whole: Island, these: Partition, bounced: Bounced, pushes: Floats, found: Integers
+) -> bool:  # fmt: skip
+    """Write which islands bounce, or meet by springs, what they do, and into y the whitened velocities that bounces
+    make; whether there are any. Contacts that bounce there are marked.
+
+    bounced (n, 2), pushes (n or more,): as in ``give_back``; found (n,): earlier contacts.
     """
     changes, links = problem.changes, len(problem.layout.parent)
     count, lone = 0, len(problem.lone.inertias)
-    changes.strikes[:] = 0
-    for c in these.contacts[: these.contact_first[these.total[0]]]:  # behind them there may be anything
-        if whole.P[c, 0] > 0.0 and _bounces(whole, c, bounced):
-            for side in range(2):
-                link = whole.rows.links[c, side]
-                group = problem.layout.link_groups[link] if 0 <= link < links else -1
-                if group >= 0:
-                    changes.strikes[1 + group] = 1
-    if len(problem.lone.links) == lone:
+    changes.strikes[0] = 0
+    some = len(problem.lone.links) > lone
+    for sprung in problem.sprung:
+        some = some or sprung > 0
+    if not some:
         return False
     for k in range(these.total[0]):
-        it, bounces, floats, known = member(whole, these, k), False, False, True
+        it, floats, known = member(whole, these, k), False, True
+        does, springs, drifts = _done(problem, it, bounced, pushes, found), 0, 0.0
         for c in it.contacts:
-            bounces = bounces or _bounces(it, c, bounced)
+            springs = max(springs, sprung_at(problem, it.rows.links, c))
+            drift = row(problem.contacts.drift[c])
+            drifts += dot(drift, drift)
             for side in range(2):
                 floats = floats or tree_of(problem, c, side) >= lone
                 known = known and it.rows.links[c, side] < links  # no body of another world
-        if not (bounces and floats and known):
+        counts = (springs > 0 and drifts == 0.0) if does == MEETS else (springs > 0 or floats)
+        if not known or does == NOTHING or not counts:
             continue
         if count == 0:
             it.y[:] = 0.0
@@ -160,8 +178,33 @@ def struck_trees(problem: ImpulseProblem, whole: Island, these: Partition, bounc
                 problem.contacts.levels[c] = BOUNCED
                 add_impulse(it.rows, c, 1.0, it.P[c], it.y)
         count += 1
+        changes.strikes[count] = does + (DRIVEN if drifts > 0.0 else 0)
     changes.strikes[0] = count
     return count > 0
+
+
+@compiled
+def _pressed(problem: ImpulseProblem, i: int) -> bool:
+    """Whether the last step left an earlier contact pressed, and not apart after a bounce."""
+    if i < 0 or problem.earlier.gaps[i] > problem.options.slop:
+        return False
+    impulse = row(problem.earlier.impulses[i])
+    return dot(impulse, impulse) > 0.0
+
+
+@compiled
+def _done(problem: ImpulseProblem, it: Island, bounced: Bounced, pushes: Floats, found: Integers) -> int:
+    """What an island does, as in Changes, or NOTHING."""
+    bounce, press, meet = 0, 0, 0
+    for c in it.contacts:
+        if _bounces(it, c, bounced):
+            bounce += 1
+        elif it.P[c, 0] > 0.0 or pushes[c] > 0.0:
+            press += 1
+            meet += 0 if it.P[c, 0] > 0.0 and _pressed(problem, found[c]) else 1
+    if bounce == 0:
+        return MEETS if meet > 0 else NOTHING
+    return BOUNCES if press > 0 else ONLY_BOUNCES
 
 
 @compiled

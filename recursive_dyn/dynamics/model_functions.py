@@ -56,7 +56,7 @@ _DERIVED = {
     "loaded": loaded,
 }
 _TREES = Recent[Evaluator](256)  # by method and key of a tree's model
-_OF_COORDINATES = ("v", "a", "tau", "v_middle", "v_end", "a_end", "a_before", "v_before", "diagonal")
+_OF_COORDINATES = ("v", "a", "tau", "v_middle", "v_end", "a_end", "a_before", "v_before", "diagonal", "bouncing")
 
 
 @dataclass(frozen=True, eq=False)

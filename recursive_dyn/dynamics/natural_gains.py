@@ -60,7 +60,7 @@ class _Factors:
 
     def __init__(self, dynamics: Dynamics, q: np.ndarray) -> None:
         self.model, nv = dynamics.model, dynamics.nv
-        self.numbers = dynamics.call("impulse_factors", q, np.zeros(1), np.zeros(1), np.zeros(nv))
+        self.numbers = dynamics.call("impulse_factors", q, np.zeros(1), np.zeros(1), *np.zeros((2, nv)))
         self.order = self.model.elimination.events
         self.starts = np.cumsum([0, *(sum(map(event_size, own)) for own in self.order)]).tolist()
         self.first = [*roots(self.model), WORLD]  # link of every link's tree, then of the world's events

@@ -17,7 +17,6 @@ from recursive_dyn.codegen.making import jit
 # address of who is asked for forces, whether the rule is the one that holds, what springs took from a part of a step,
 # what steps took, then states
 BESIDE, ASKED, RULE, DAMPED, TRIED, TALLY, HEAD = 1, 4, 5, 6, 9, 18, 32
-HOLDING, BOUNCING = 1.0, 2.0  # rules beside a loop's own: for what is pressed, and for what bounced lately, too
 # steps that were halved, how often, J that nothing explains, one more for who steps, sweeps of implicit rules, steps
 # from which springs took energy, J of it; then what is no sum: the most that a part of one lost, and by which spring
 TALLY_SIZE, SWEPT, SUMS = 9, 4, 7
@@ -58,7 +57,7 @@ class CompiledLoop:
 
     def hold(self) -> None:
         """Step by the rule that holds dampers and springs, in loops that have it beside their own."""
-        self._work[RULE] = HOLDING
+        self._work[RULE] = 1.0
 
     def ask(self, address: int) -> None:
         """Have a C function of a double asked before every evaluation, in loops that ask; 0: nobody."""

@@ -56,7 +56,7 @@ from recursive_dyn.integrators.integrator import (
 )
 from recursive_dyn.integrators.linearly_implicit_definition import defined
 from recursive_dyn.integrators.stiffness import (
-    answering,
+    holding,
     is_of,
     lifting,
     lossy_springs,
@@ -98,7 +98,7 @@ def _graph(c: Context) -> Outputs:
     if tree.load is not None and tree.lead is not None:
         forces, diagonal = list(array(forces) + tree.load * tree.lead), list(tree.load)
     positions, turning = plain_positions(tree), turning_springs(c)
-    answers = joint_answers(tree, c.input("whole")[0], answering(c), known=c.method != METHOD_TWO)
+    answers = joint_answers(tree, c.input("whole")[0], holding(c), known=c.method != METHOD_TWO)
     for s, joint in enumerate(c.model.coordinates):
         late = tree.v[s] + before[s]
         if joint.damping:

@@ -26,12 +26,6 @@ def holding(c: Context) -> Scalar:
     return spring_answers.holding(c.input("dt")[0], c.input("ahead")[0])
 
 
-def answering(c: Context) -> Scalar:
-    """1 where springs answer as ``spring_answers`` has them by ``held_rk4``, 0 where as backward Euler does: by the
-    other, and by this in steps of a negative length, by which what bounced lately flies."""
-    return select(less(c.input("whole")[0], 0.0), 0.0, holding(c))
-
-
 def is_of(row: YieldingRow, part: IndependentPart) -> bool:
     """Whether a row is of an element of this part."""
     return any(nonzero(row.r[s]) for s in part.slots)
@@ -68,15 +62,15 @@ def yielding_rows(c: Context) -> list[YieldingRow]:
     if c.method == METHOD_TWO:
         return []
     h, whole = c.input("dt")[0], c.input("whole")[0]
-    before, way, held, as_held = c.input("a_before"), c.input("v_before"), holding(c), answering(c)
+    before, way, held = c.input("a_before"), c.input("v_before"), holding(c)
     found, stiff = [], slope_counts(c.model)[0]
     for i, r in enumerate(map(array, element_slopes(c.tree))):
         if i < stiff:
             late, least = dot(r, (c.tree.v + before) * h), STIFF**2 * reciprocal(whole * whole)
-            found.append(YieldingRow(list(r), dot(r, way), late, h, least * (1.0 - held), whole, as_held))
+            found.append(YieldingRow(list(r), dot(r, way), late, h, least * (1.0 - held), whole, held))
         else:
             least = STIFF * reciprocal(whole) * (1.0 - held)
-            found.append(YieldingRow(list(r), dot(r, before), 0.0, sqrt(h), least, 0.0, as_held))
+            found.append(YieldingRow(list(r), dot(r, before), 0.0, sqrt(h), least, 0.0, held))
     return found
 
 
@@ -111,9 +105,9 @@ def lifting(
     c: Context, part: IndependentPart, rows: Sequence[tuple[YieldingRow, AnsweringRow]], kinetic: Scalar, fall: Scalar
 ) -> Scalar:  # fmt: skip
     """J that springs of a part may give in a step of ``held_rk4``: (reach - 1 / 2) K (h r . v)^2 / 3, and no more than
-    its kinetic energy, or ``fall``, which gravity gives in a step; none where it has more than SLOW times that, or
-    where something bounced lately: what is so fast they would throw again and again."""
-    v, held, whole, found = c.tree.v, answering(c), c.input("whole")[0], list[Scalar]()
+    its kinetic energy, or ``fall``, which gravity gives in a step; none where it has more than SLOW times that: what is
+    so fast they would throw again and again."""
+    v, held, whole, found = c.tree.v, holding(c), c.input("whole")[0], list[Scalar]()
     for s, of in spring_answers.joint_answers(c.tree, whole, held, known=c.method != METHOD_TWO).items():
         if s in part.slots:
             found.append((of.reach - 0.5) * v[s] * v[s] * c.model.coordinates[s].elasticity)

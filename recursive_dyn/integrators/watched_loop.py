@@ -15,7 +15,7 @@ import numpy as np
 from recursive_dyn.codegen.emitting.ir_text import copy, load, place
 from recursive_dyn.codegen.emitting.llvm import scalar_literal
 from recursive_dyn.codegen.emitting.sizes import Operand, Sizes
-from recursive_dyn.integrators.compiled_loop import BESIDE, BOUNCING, DAMPED, HEAD, RULE, SUMS, TALLY, TALLY_SIZE, TRIED
+from recursive_dyn.integrators.compiled_loop import BESIDE, DAMPED, HEAD, RULE, SUMS, TALLY, TALLY_SIZE, TRIED
 from recursive_dyn.integrators.energy_watch import WATCH, watched_sizes
 from recursive_dyn.integrators.loop_text import (
     LIMITED,
@@ -63,7 +63,7 @@ step:
 {_memory(sizes, trees, balances)}
   call void @accumulate(ptr %tried, ptr %tally, double 0.0, i64 0, i64 {TALLY_SIZE})
 {copy("%start", "%in", sizes.state)}
-  store double %signed, ptr %in_all
+  store double %whole, ptr %in_all
   call void @clear(ptr %peaks, i64 {trees})
   %first = icmp eq i64 %done, 0
   br i1 %first, label %measure, label %part
@@ -120,9 +120,6 @@ def _memory(sizes: Sizes, trees: Operand, balances: Operand) -> str:
             load("whole", "double", "%work", 0),
             load("rule", "double", "%work", RULE),
             "  %held = fcmp one double %rule, 0.0",
-            f"  %bounces = fcmp oeq double %rule, {scalar_literal(BOUNCING)}",
-            "  %negative.whole = fneg double %whole",
-            "  %signed = select i1 %bounces, double %negative.whole, double %whole",
             _either("gamma", OWN.gamma, HELD.gamma),
             _either("beyond", OWN.ahead, HELD.ahead),
             *watch,

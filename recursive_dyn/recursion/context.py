@@ -195,7 +195,7 @@ def segment_sizes(model: Model) -> dict[str, int]:
     """Lengths of all input segments by name."""
     return {
         "q": model.nq, "q_end": model.nq, "v": model.nv, "a": model.nv, "tau": model.nv, "v_middle": model.nv,
-        "v_end": model.nv, "a_end": model.nv, "diagonal": model.nv,
+        "v_end": model.nv, "a_end": model.nv, "diagonal": model.nv, "bouncing": model.nv,
         "ahead": 1, "whole": 1, "a_before": model.nv, "v_before": model.nv,
         "dt": 1, "parameters": len(model.parameters),
         **{segment: columns * model.nb for segment, columns in OF_BODIES.items()},

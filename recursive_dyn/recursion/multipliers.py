@@ -149,8 +149,8 @@ def _weighted(a: Sequence[Scalar], b: Sequence[Scalar], weight: Sequence[Scalar]
 @dataclass(frozen=True, eq=False)
 class YieldingRow:
     """A force -r^T (pull + reach late + share length^2 r . a) along a row r (nv,), where r M^-1 r^T is more than
-    ``least``; else none. reach, share: as ``spring_answers`` has them of a spring in a step as long as ``whole``, held:
-    1 or 0; both are 1 of what is no spring, and has a whole of 0."""
+    ``least``; else none. reach, share: as ``spring_answers`` has them of a spring in a step as long as ``whole``, held,
+    bounces: 1 or 0; both are 1 of what is no spring, and has a whole of 0."""
 
     r: Sequence[Scalar]
     pull: Scalar
@@ -159,6 +159,7 @@ class YieldingRow:
     least: Scalar
     whole: Scalar
     held: Scalar
+    bounces: Scalar = 0.0
 
 
 class AnsweringRow(NamedTuple):
@@ -179,7 +180,7 @@ def answering(factors: Factors, rows: Sequence[YieldingRow]) -> list[AnsweringRo
         c = factors.reduce(row.r)
         response, of = _weighted(c, c, factors.inverse), SpringAnswer(1.0, 1.0)
         if nonzero(row.whole):
-            of = answer(response * row.whole * row.whole, row.held)
+            of = answer(response * row.whole * row.whole, row.held, row.bounces)
         here = select(less(row.least, response), 1.0, 0.0)
         found.append(AnsweringRow(c, here, of.reach, row.pull + row.late * of.reach, row.length * sqrt(of.share)))
     return found

@@ -99,10 +99,11 @@ def problem(
         h, position_share=0.5, rest_speed=1e-3, restitution_threshold=0.2, slop=2e-5, push_speed=1.0, tolerance=1e-6,
         iterations=iterations, microseconds=np.inf, clock=0,
     )  # fmt: skip
-    factors = d.call("impulse_factors", q, np.zeros(1), np.zeros(1), np.zeros(d.nv))
+    factors = d.call("impulse_factors", q, np.zeros(1), np.zeros(1), *np.zeros((2, d.nv)))
     return ImpulseProblem(
         layout(d.model), factors, v, start_v, np.zeros(0),
-        np.zeros(0), np.zeros(0), np.zeros(0), np.zeros(0), pushes, bodies, no_lone_bodies(len(d.bodies)),
+        np.zeros(0), np.zeros(0), np.zeros(0), np.zeros(0), pushes,
+        np.zeros(layout(d.model).groups, dtype=np.int64), bodies, no_lone_bodies(len(d.bodies)),
         AwakeParts(np.arange(d.model.nl), np.arange(0), np.arange(d.nv)), buffer.table, free_inertias(found.free),
         given, earlier or earlier_contacts(ContactBuffer(0).table), options,
         changes(d.nv, len(found.free), len(given.offsets)),

@@ -35,7 +35,7 @@ class Factors:
 
     def __init__(self, dynamics: rd.Dynamics, q: np.ndarray, v: np.ndarray, h: float = 0.0) -> None:
         self.layout = layout(dynamics.model)
-        self.numbers = dynamics.call("impulse_factors", q, np.array([h]), np.array([h]), np.zeros(dynamics.nv))
+        self.numbers = dynamics.call("impulse_factors", q, np.array([h]), np.array([h]), *np.zeros((2, dynamics.nv)))
         self.root, self.V = np.zeros(dynamics.nv), np.zeros((len(self.layout.parent), 6))
         self.links = np.arange(len(self.V))
         responses.inverses(self.layout, self.numbers, self.links, self.root)

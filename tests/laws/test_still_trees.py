@@ -37,7 +37,8 @@ def states(dynamics: rd.Dynamics):
 
 def given(function: str, q: np.ndarray, v: np.ndarray):
     return {
-        "frames": (q, v, q[:0]), "integrate": (q, v, np.ones(1)), "impulse_factors": (q, np.zeros(2), 0.0 * v),
+        "frames": (q, v, q[:0]), "integrate": (q, v, np.ones(1)),
+        "impulse_factors": (q, np.zeros(2), np.zeros(2 * len(v))),
         "step_accelerations": (q, v, np.append(0.0 * v, 0.0)),
     }[function]  # fmt: skip
 

@@ -53,6 +53,18 @@ def lone_of(problem: ImpulseProblem, c: int, side: int) -> int:
 
 
 @compiled
+def sprung_at(problem: ImpulseProblem, links: Annotated[np.ndarray, int, 2], c: int) -> int:
+    """Of a contact between these links what ``sprung`` says of its sides, the most."""
+    layout, found = problem.layout, 0
+    for side in range(2):
+        link = links[c, side]
+        group = layout.link_groups[link] if 0 <= link < len(layout.parent) else -1
+        if group >= 0:
+            found = max(found, problem.sprung[group])
+    return found
+
+
+@compiled
 def turns(problem: ImpulseProblem, c: int) -> bool:
     """Whether a contact is of lone bodies, or of one with what does not move, that turn, or move: what glides on what
     is curved takes its contact round it."""

@@ -157,13 +157,12 @@ def active_rows(
     h: float,
     parameters: Floats,
     still: Integers,
-    step: Floats,
+    answering: Floats,
 ) -> int:
     """Write the rows of a step of length h that would end at q, v without impulses; how many there are.
 
     numbers (m,): which rows they are, see ``row_names``; earlier: impulses of the last step by number, to start from;
-    still (nv,): 1 for slots of what sleeps, which has none, or empty; step (2,): that with which force elements answer,
-    and by how much positions follow velocities in it.
+    still (nv,): 1 for slots of what sleeps, which has none, or empty; answering (2 + 2 nv,): see ``ImpulseArrays``.
     """
     limited, count = len(sources.slots), 0
     for side in range(2):
@@ -195,7 +194,7 @@ def active_rows(
     if sources.constraints:
         _constraint_rows(sources, rows, numbers, earlier, count, base + len(v), q, v, parameters)
     first, count, it = base + len(v) + sources.constraints, count + sources.constraints, sources.yielding
-    count = append_yielding(it, rows, numbers, earlier, count, first, q, v, step, sources.motors.diagonal, parameters)
+    count = append_yielding(it, rows, numbers, earlier, count, first, q, v, answering, parameters)
     return append_held(sources.held, rows, numbers, earlier, count, first + it.total)
 
 

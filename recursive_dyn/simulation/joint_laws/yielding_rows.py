@@ -15,18 +15,17 @@ from recursive_dyn.simulation.joint_laws.row_writing import plain_row
 
 
 class YieldingRows(NamedTuple):
-    """answers: program of rows, ``total`` of which there are; step (2 + nv,): room for what it is called with."""
+    """answers: program of rows, ``total`` of which there are."""
 
     answers: ProgramCall
     total: int
-    step: Floats
 
 
 def yielding_rows(dynamics: Dynamics, answering: bool) -> YieldingRows:
     """Those of a model, or none where elements do not answer."""
     total = sum(slope_counts(dynamics.model)) if answering else 0
     answers = program_call(dynamics, "element_answers") if total else NO_PROGRAM
-    return YieldingRows(answers, total, np.zeros(2 + dynamics.nv))
+    return YieldingRows(answers, total)
 
 
 @compiled
@@ -39,20 +38,16 @@ def append_yielding(
     number: int,
     q: Floats,
     v: Floats,
-    step: Floats,
-    diagonal: Floats,
+    answering: Floats,
     parameters: Floats,
 ) -> int:
     """Write them, numbered from ``number`` on, from row ``start`` on, with a compliance of 1, over the change that
-    impulses make; how many rows there are then. step (2,): that with which they answer, and by how much positions
-    follow velocities in it; diagonal (nv,): what is added to that of M besides."""
+    impulses make; how many rows there are then. answering (2 + 2 nv,): see ``ImpulseArrays``."""
     if it.total == 0:
         return start
     nv, at = len(v), rows.first[start] if start else 0
     rows.first[start] = at
-    it.step[:2] = step
-    it.step[2:] = diagonal
-    evaluated(it.answers, q, v, it.step, parameters)
+    evaluated(it.answers, q, v, answering, parameters)
     for k in range(it.total):
         i = start + k
         plain_row(rows, numbers, earlier, i, number + k)

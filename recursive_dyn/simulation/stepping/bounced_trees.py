@@ -1,22 +1,30 @@
-"""What floats with more hung on it bounces without winning or losing energy by where the bounce moves it.
+"""What floats with more hung on it, or has springs, bounces without winning or losing energy by where that moves it.
 
 Impulses act where a step ends; then positions are moved by the time for which they acted, velocities are carried along,
 and the base is given the momentum that is owed (``momentum``): in first order of that time this changes energy. As with
 lone bodies (``contact.spinning``) the impulses of each island that bounce do so longer or shorter by one share, so that
 its energy is what the solve left: momenta stay exact, as what an impulse gives to one body it takes from another.
+
+What forces do along that way a solve lends to a bounce as if they stayed as they are: springs do not, and what they do
+more or less is to be made up for too. Of trees that float it is counted by their heights and springs, of the others by
+all that forces do.
 """
 
 from __future__ import annotations
 
+from typing import Annotated
+
 import numpy as np
 
-from recursive_dyn.codegen.compiled import Floats, compiled
+from recursive_dyn.codegen.compiled import Floats, Integers, compiled
 from recursive_dyn.contact.contact_buffer import ContactTable
 from recursive_dyn.contact.layout import Layout
+from recursive_dyn.contact.problem import DRIVEN, MEETS
 from recursive_dyn.contact.rows.lasting import BOUNCED, UNKNOWN
 from recursive_dyn.contact.rows.responses import inverses, whitened
-from recursive_dyn.contact.spinning import share_of
+from recursive_dyn.contact.spinning import is_too_much, share_of
 from recursive_dyn.dynamics.program_calls import evaluated, evaluated_awake
+from recursive_dyn.simulation.flying.flight import DONE, LOST
 from recursive_dyn.simulation.kept.momentum import (
     CENTER,
     NUMBERS,
@@ -27,20 +35,57 @@ from recursive_dyn.simulation.kept.momentum import (
     settled_one,
 )
 from recursive_dyn.simulation.present import seen
+from recursive_dyn.simulation.stepping.impulses import pulled
 from recursive_dyn.simulation.stepping.step_arrays import StepArrays
+
+Energies = Annotated[np.ndarray, float, 2]
+LEFT, FREE = 0, 1  # which energies
+FLOATS, SPRUNG = 1, 2  # kinds of trees whose energies are counted
+TOO_LONG = -4  # of a stage of a step: it is to be taken in parts
+LIFTED = 0.02  # of its motion's energy that springs may bring into an island in which nothing bounces
+SHORTER, MOST_PARTS = 2, 64  # by how many times then; of a step at most
 
 
 @compiled
-def energies_left(s: StepArrays, layout: Layout, energies: Floats) -> bool:
-    """Write what energies (k,), J, trees that float in the islands that bounced have as the solve leaves them, when
-    forces that are as they are now have worked along the way that positions go; whether they are finite. Bases have the
-    momenta they are owed."""
-    changed, trees, nv = s.impulses.changes, s.trees, len(s.v)
-    v, fall, linear = np.empty(nv), np.zeros(nv), np.empty(3)
+def energies_left(s: StepArrays, layout: Layout, energies: Energies) -> bool:
+    """Write what energies (k, 2), J, trees in islands that bounced or met have: as the solve leaves them, when forces
+    that are as they are now have worked along the way that positions go, and as they are now; whether they are finite.
+    Bases have the momenta they are owed."""
+    changed, nv = s.impulses.changes, len(s.v)
+    left, free, fall = np.empty(nv), s.v.copy(), np.zeros(nv)
     for i in range(nv):
-        v[i] = s.v[i] + changed.v[i]
+        left[i] = s.v[i] + changed.v[i]
+    _settle(s, left, free, fall)
+    energies[:] = 0.0
+    root, y, z, f = np.full(nv, 1.0), np.empty(nv), np.empty(nv), np.empty(nv)
+    finite = factored(s, layout, root)
+    _whiten(s, layout, root, left, y)
+    _add_kinetic(s, layout, y, energies, LEFT)
+    _whiten(s, layout, root, free, y)
+    _add_kinetic(s, layout, y, energies, FREE)
+    _whiten(s, layout, root, changed.q, z)
+    _whiten(s, layout, root, fall, f)
     for k in s.sleep.moving_lone[: s.sleep.counts[2]]:
-        if changed.islands[trees.slots[k, 0]] < 0:
+        island, group = changed.islands[s.trees.slots[k, 0]], layout.group[s.trees.slots[k, 0]]
+        if island >= 0:
+            energies[island, FREE] += _height(s, k, s.owed.centers[k])
+            energies[island, LEFT] += _height(s, k, s.owed.centers[k])
+            for j in range(layout.group_first[group], layout.group_first[group + 1]):
+                energies[island, LEFT] -= f[layout.group_slots[j]] * z[layout.group_slots[j]]
+    if np.isnan(s.impulses.swing[nv]):
+        finite = pulled(s.impulses, s.q, s.tau, s.parameters, nv) and finite
+    a = s.impulses.swing[nv : 2 * nv]
+    finite = _add_work(s, layout, root, a, energies, LEFT) and finite
+    return _add_work(s, layout, root, a, energies, FREE) and finite
+
+
+@compiled
+def _settle(s: StepArrays, left: Floats, free: Floats, fall: Floats) -> None:
+    """Give bases of trees in islands the momenta they are owed, in velocities (nv,) as the solve leaves them and
+    without it; and write into fall (nv,) their gravity."""
+    trees, linear = s.trees, np.empty(3)
+    for k in s.sleep.moving_lone[: s.sleep.counts[2]]:
+        if s.impulses.changes.islands[trees.slots[k, 0]] < 0:
             continue
         mass, pose = s.present.momenta[NUMBERS * k], s.present.poses[16 * trees.bases[k] : 16 * trees.bases[k] + 16]
         for i in range(3):
@@ -48,27 +93,15 @@ def energies_left(s: StepArrays, layout: Layout, energies: Floats) -> bool:
             for j in range(3):
                 fall[trees.slots[k, 3 + j]] += pose[4 * i + j] * trees.gravity[i]
         if not _is_pushed(s, k):
-            corrected_base(trees, k, linear, s.owed.spin[k], v, s.present)
-    energies[:] = 0.0
-    root, y, z, f = np.full(nv, 1.0), np.empty(nv), np.empty(nv), np.empty(nv)
-    finite = factored(s, layout, root)
-    whitened(layout, s.impulses.factors.outputs, root, v, y)
-    whitened(layout, s.impulses.factors.outputs, root, changed.q, z)
-    whitened(layout, s.impulses.factors.outputs, root, fall, f)
-    _add_kinetic(s, layout, y, energies)
-    for k in s.sleep.moving_lone[: s.sleep.counts[2]]:
-        island, group = changed.islands[trees.slots[k, 0]], layout.group[trees.slots[k, 0]]
-        if island >= 0:
-            energies[island] += _height(s, k, s.owed.centers[k])
-            for j in range(layout.group_first[group], layout.group_first[group + 1]):
-                energies[island] -= f[layout.group_slots[j]] * z[layout.group_slots[j]]
-    return _add_springs(s, layout, -0.5, energies) and finite
+            corrected_base(trees, k, linear, s.owed.spin[k], left, s.present)
+            corrected_base(trees, k, linear, s.owed.spin[k], free, s.present)
 
 
 @compiled
-def keep_energies(s: StepArrays, layout: Layout, contacts: ContactTable, energies: Floats) -> bool:
+def keep_energies(s: StepArrays, layout: Layout, contacts: ContactTable, energies: Energies) -> int:
     """Let impulses that bounced be longer or shorter, velocities and momenta with them, so that islands have these
-    energies where positions were moved to and momenta were settled; whether all numbers are finite."""
+    energies where positions were moved to and momenta were settled: DONE, LOST where not all numbers are finite, or
+    TOO_LONG where that takes more than they have, and the step is not a short part of one yet."""
     changed, trees, owed, n, size = s.impulses.changes, s.trees, s.owed, contacts.size[0], len(s.trees.bases)
     moving, by = s.sleep.moving_lone[: s.sleep.counts[2]], changed.struck
     bounced = Momentum(owed.known, owed.q, owed.v, np.zeros((size, 3)), np.zeros((size, 3)), owed.centers)
@@ -78,27 +111,39 @@ def keep_energies(s: StepArrays, layout: Layout, contacts: ContactTable, energie
     for k in moving:
         if changed.islands[trees.slots[k, 0]] >= 0:
             settled_one(trees, k, _is_pushed(s, k), bounced, by, s.present)
-    whitened(layout, s.impulses.factors.outputs, root, s.v, y)
-    whitened(layout, s.impulses.factors.outputs, root, by, z)
-    won, power, square = np.zeros(len(energies)), np.zeros(len(energies)), np.zeros(len(energies))
-    _add_kinetic(s, layout, y, won)
-    finite = _add_springs(s, layout, -0.5, won) and finite
+    _whiten(s, layout, root, s.v, y)
+    _whiten(s, layout, root, by, z)
+    count = len(energies)
+    now, power, square, shares = np.zeros((count, 2)), np.zeros(count), np.zeros(count), np.zeros(count)
+    _add_kinetic(s, layout, y, now, LEFT)
+    moves = now[:, LEFT].copy()
+    finite = pulled(s.impulses, s.q, s.tau, s.parameters, 0) and finite
+    finite = _add_work(s, layout, root, s.impulses.swing[: len(s.v)], now, LEFT) and finite
     for k in moving:
         island = changed.islands[trees.slots[k, 0]]
         if island >= 0:
             at = NUMBERS * k + CENTER
-            won[island] += _height(s, k, s.present.momenta[at : at + 3])
+            now[island, LEFT] += _height(s, k, s.present.momenta[at : at + 3])
     for slot in range(len(s.v)):
         island = changed.islands[slot]
         if island >= 0:
             power[island] += y[slot] * z[slot]
             square[island] += 0.5 * z[slot] * z[slot]
-    for island in range(len(energies)):
-        won[island] -= energies[island]
-        energies[island] = share_of(won[island], power[island], square[island]) if power[island] > 0.0 else 0.0
-    _lengthen(s, layout, contacts, bounced, energies)
+    too_much = False
+    for k in range(count):
+        won, does = now[k, LEFT] - energies[k, LEFT], changed.strikes[1 + k]
+        bound = not s.impulses.led and does < DRIVEN
+        if bound:
+            gain = now[k, LEFT] - energies[k, FREE]
+            too_much, won = too_much or gain > LIFTED * moves[k], max(won, gain)
+        if does % DRIVEN != MEETS:
+            too_much = too_much or is_too_much(won, power[k], square[k])
+            shares[k] = share_of(won, power[k], square[k]) if power[k] > 0.0 else 0.0
+    _lengthen(s, layout, contacts, bounced, shares)
     s.present.known[0] = 0
-    return finite
+    if too_much and s.part[1] < MOST_PARTS:
+        return TOO_LONG
+    return DONE if finite else LOST
 
 
 @compiled
@@ -145,37 +190,57 @@ def _height(s: StepArrays, k: int, center: Floats) -> float:
 @compiled
 def factored(s: StepArrays, layout: Layout, root: Floats) -> bool:
     """Factors of M alone, without motors and what gives way, where the state is; root: see ``inverses``."""
-    none = np.zeros(len(s.v) + 2)
-    finite = evaluated_awake(s.impulses.factors, s.q, none[:2], none[2:], s.parameters)
+    none = np.zeros(2 + 2 * len(s.v))
+    finite = evaluated_awake(s.impulses.factors, s.q, none, none[:0], s.parameters)
     inverses(layout, s.impulses.factors.outputs, s.sleep.moving_links[: s.sleep.counts[0]], root)
     return finite
 
 
 @compiled
-def _add_kinetic(s: StepArrays, layout: Layout, y: Floats, energies: Floats) -> None:
-    """Add kinetic energies of floating trees, of whitened velocities y, to those of their islands."""
+def _counted(s: StepArrays, layout: Layout) -> Integers:
+    """Of groups (groups,) of coordinates, whether their energies are counted: FLOATS, SPRUNG, or 0."""
+    found = np.zeros(layout.groups, dtype=np.int64)
+    for group in range(layout.groups):
+        found[group] = SPRUNG if s.impulses.sprung[group] > 0 else 0
     for k in s.sleep.moving_lone[: s.sleep.counts[2]]:
-        slot = s.trees.slots[k, 0]
-        island, group = s.impulses.changes.islands[slot], layout.group[slot]
-        if island >= 0:
-            for j in range(layout.group_first[group], layout.group_first[group + 1]):
-                energies[island] += 0.5 * y[layout.group_slots[j]] * y[layout.group_slots[j]]
+        found[layout.group[s.trees.slots[k, 0]]] = FLOATS
+    return found
 
 
 @compiled
-def _add_springs(s: StepArrays, layout: Layout, share: float, energies: Floats) -> bool:
-    """Add a share of what springs and force elements, as they are where the state is, do along the ways of floating
-    trees to the energies of their islands; whether they are finite. What they work more than those of the way's start
-    is, to third order, half of what they grow by there."""
-    it, none = s.impulses, np.zeros(len(s.v))
+def _whiten(s: StepArrays, layout: Layout, root: Floats, x: Floats, y: Floats) -> None:
+    """Whitened velocities y (nv,) of x, but 0 of what nothing moves."""
+    whitened(layout, s.impulses.factors.outputs, root, x, y)
+    for slot in range(len(x)):
+        if root[slot] == 0.0:
+            y[slot] = 0.0
+
+
+@compiled
+def _add_kinetic(s: StepArrays, layout: Layout, y: Floats, energies: Energies, at: int) -> None:
+    """Add kinetic energies, of whitened velocities y, to those of islands."""
+    islands, counted = s.impulses.changes.islands, _counted(s, layout)
+    for slot in range(len(s.v)):
+        if islands[slot] >= 0 and counted[layout.group[slot]] > 0:
+            energies[islands[slot], at] += 0.5 * y[slot] * y[slot]
+
+
+@compiled
+def _add_work(s: StepArrays, layout: Layout, root: Floats, accelerations: Floats, energies: Energies, at: int) -> bool:
+    """Take half of what springs and force elements, as they are where the state is, do along the ways of trees, from
+    the energies of their islands, or add it to those before; of those that do not float, all that forces do, by the
+    accelerations (nv,) that they make; whether they are finite. What is done on the way is, to third order, the mean of
+    what it would be by forces of either end."""
+    it, none, counted, finite = s.impulses, np.zeros(len(s.v)), _counted(s, layout), True
+    islands, way, a, z = it.changes.islands, it.changes.q, np.empty(len(s.v)), np.empty(len(s.v))
     if it.passive.address == 0:
         return True
     finite = evaluated(it.passive, s.q, none, none[:0], s.parameters)
-    for k in s.sleep.moving_lone[: s.sleep.counts[2]]:
-        slot = s.trees.slots[k, 0]
-        island, group = it.changes.islands[slot], layout.group[slot]
-        if island >= 0:
-            for j in range(layout.group_first[group], layout.group_first[group + 1]):
-                at = layout.group_slots[j]
-                energies[island] += share * it.passive.outputs[at] * it.changes.q[at]
+    _whiten(s, layout, root, accelerations, a)
+    _whiten(s, layout, root, way, z)
+    for slot in range(len(s.v)):
+        kind = counted[layout.group[slot]]
+        if islands[slot] >= 0 and kind > 0:
+            power = it.passive.outputs[slot] * way[slot] if kind == FLOATS else a[slot] * z[slot]
+            energies[islands[slot], at] += (0.5 if at == FREE else -0.5) * power
     return finite

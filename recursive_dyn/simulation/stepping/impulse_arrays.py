@@ -21,13 +21,16 @@ class ImpulseArrays(NamedTuple):
     """What impulses are solved for and move a state with.
 
     factors, integrate, accelerations: programs, the last one of steps of no length, with which it has most in common;
-    passive: of springs, where what has joints has some; turning (k, 2): first slot and number of slots of what
-    turns freely; guided, grounded (nv,): slots of trees in which nothing turns freely, and of those in which nothing
-    floats; hanging (nv,): of all but bodies that float alone; conserving (nv,): of those of them without springs,
-    dampers and force elements; swing (2 nv,), acted, pull (nv,): as a solve is given it; moving (1,): whether anything
-    moves that impulses last on; changes: what a solve finds, of as many rows as there can be, and no free bodies;
-    varied, rest (nv + 1,), whole (1,): room, zeros and 1; still (nv,): 1 for slots of trees that sleep, of which
-    nothing is asked.
+    passive: of springs, where what has joints has some; turning (k, 2): first slot and number of slots of what turns
+    freely; guided, grounded (nv,): slots of trees in which nothing turns freely, and of those in which nothing floats,
+    but of none with springs; sprung (groups,): 1 for those with springs or force elements; led: whether anything is
+    prescribed, or depends on time; hanging (nv,): of all but bodies that float alone; conserving (nv,): of those of
+    them without springs, dampers and force elements; swing (2 nv,), acted, pull (nv,): as a solve is given it; moving
+    (1,): whether anything moves that impulses last on; changes: what a solve finds, of as many rows as there can be,
+    and no free bodies; answering (2 + 2 nv,): the step with which damping and springs answer, by how much positions
+    follow velocities in it, what is added to the diagonal of M, and 1 for coordinates of trees that bounce; varied,
+    rest (nv + 1,), whole (1,): room, zeros and 1; still (nv,): 1 for slots of trees that sleep, of which nothing is
+    asked.
     """
 
     factors: ProgramCall
@@ -37,6 +40,8 @@ class ImpulseArrays(NamedTuple):
     turning: Annotated[np.ndarray, int, 2]
     guided: Flags
     grounded: Flags
+    sprung: Integers
+    led: bool
     hanging: Flags
     conserving: Flags
     swing: Floats
@@ -44,6 +49,7 @@ class ImpulseArrays(NamedTuple):
     pull: Floats
     moving: Flags
     changes: Changes
+    answering: Floats
     varied: Floats
     rest: Floats
     whole: Floats
@@ -62,17 +68,30 @@ def impulse_arrays(
     turning, guided, grounded, hanging, conserving = _slots(model)
     if model.held:
         hanging, conserving = np.zeros_like(hanging), np.zeros_like(conserving)
-    springs = hanging.any() and (model.forces or any(c.stiffness or c.torsion for c in model.coordinates))
-    passive = program_call(dynamics, "passive_forces") if springs else NO_PROGRAM
+    sprung = sprung_groups(model)
+    springs = (sprung > 0)[layout(model).group]
+    passive = program_call(dynamics, "passive_forces") if sprung.any() else NO_PROGRAM
     room = changes(model.nv, 0, rows)
     if not hanging.any():
         room = room._replace(acted=np.zeros(0), steady=np.zeros(0))
     return ImpulseArrays(
-        factors, integrate, accelerations, passive, turning, guided, grounded, hanging, conserving,
+        factors, integrate, accelerations, passive, turning, guided & ~springs, grounded & ~springs, sprung,
+        bool(model.prescribed), hanging, conserving,
         np.full(2 * model.nv, np.nan), np.zeros(model.nv), np.zeros(model.nv), np.zeros(1, dtype=bool), room,
-        np.zeros(model.nv + 1), np.zeros(model.nv + 1), np.ones(1),
+        np.zeros(2 + 2 * model.nv), np.zeros(model.nv + 1), np.zeros(model.nv + 1), np.ones(1),
         np.zeros(model.nv, dtype=np.int64) if still is None else still,
     )  # fmt: skip
+
+
+@once_alike
+def sprung_groups(model: Model) -> np.ndarray:
+    """1 for groups (groups,) of coordinates with springs, all of them where there are force elements; else 0."""
+    known = layout(model)
+    found = np.full(known.groups, int(bool(model.forces)))
+    for kind in blocks_of(model):
+        own = [s for s, c in enumerate(kind.model.coordinates) if c.elasticity]
+        found[known.group[kind.slots[:, own]]] = 1
+    return found
 
 
 class _Slots(NamedTuple):

@@ -6,7 +6,7 @@ import numpy as np
 
 from recursive_dyn.codegen.compiled import Floats, Integers, compiled
 from recursive_dyn.contact.contact_buffer import ContactTable
-from recursive_dyn.contact.layout import Layout
+from recursive_dyn.contact.layout import Layout, group_of
 from recursive_dyn.contact.problem import JUMPED
 from recursive_dyn.contact.tuning import STILL
 from recursive_dyn.dynamics.program_calls import evaluated, evaluated_awake
@@ -19,13 +19,14 @@ def swinging(
     q: Floats, v: Floats, h: float, tau: Floats, parameters: Floats,
 ) -> int:  # fmt: skip
     """Write what forces accelerate by where a flight of a time h from start to q began and ended, if what may bounce
-    has joints; how many numbers a solve needs of them: all or none. Where something turns freely, so do the axes:
-    there what was at the start is carried along. Of what floats it is what it is where the flight ended."""
+    has joints or springs; how many numbers a solve needs of them: all or none. Where something turns freely, so do the
+    axes: there what was at the start is carried along. Of what floats, or has springs, it is what it is where the
+    flight ended: what that is otherwise elsewhere is known afterwards (``bounced_trees``)."""
     some, count = False, len(tau)
     for c in range(contacts.size[0]):
         if contacts.frictions[c, 4] > 0.0 and not some:
-            some = _is_hanging(it, layout, links, contacts.a[c]) or _is_hanging(it, layout, links, contacts.b[c])
-    if not some or not _pulled(it, start, tau, parameters, 0) or not _pulled(it, q, tau, parameters, count):
+            some = _is_asked(it, layout, links, contacts.a[c]) or _is_asked(it, layout, links, contacts.b[c])
+    if not some or not pulled(it, start, tau, parameters, 0) or not pulled(it, q, tau, parameters, count):
         it.swing[:] = np.nan
         return 0
     way, change = np.empty(count), np.zeros(count)
@@ -40,7 +41,7 @@ def swinging(
 
 
 @compiled
-def _pulled(it: ImpulseArrays, q: Floats, tau: Floats, parameters: Floats, at: int) -> bool:
+def pulled(it: ImpulseArrays, q: Floats, tau: Floats, parameters: Floats, at: int) -> bool:
     """Write what forces accelerate by at q, at rest, from a place in ``swing`` on; whether there are numbers."""
     finite = _forced(it, q, tau, parameters)
     for k in range(len(tau)):
@@ -109,11 +110,10 @@ def acted_here(
 
 
 @compiled
-def _is_hanging(it: ImpulseArrays, layout: Layout, links: Integers, body: int) -> bool:
-    """Whether a body moves with others, or on joints."""
-    if body < 0 or body >= len(links) or links[body] < 0 or layout.link_groups[links[body]] < 0:
-        return False
-    return bool(it.hanging[layout.group_slots[layout.group_first[layout.link_groups[links[body]]]]])
+def _is_asked(it: ImpulseArrays, layout: Layout, links: Integers, body: int) -> bool:
+    """Whether a body moves with others, or on joints or springs."""
+    group = group_of(layout, links, body)
+    return group >= 0 and (it.sprung[group] > 0 or bool(it.hanging[layout.group_slots[layout.group_first[group]]]))
 
 
 @compiled
@@ -138,7 +138,7 @@ def moved(it: ImpulseArrays, q: Floats, v: Floats, tau: Floats, parameters: Floa
     finite = evaluated_awake(it.integrate, q, way, it.whole, parameters) and finite
     q[:] = it.integrate.outputs
     if late:
-        finite = _pulled(it, q, tau, parameters, 0) and finite
+        finite = pulled(it, q, tau, parameters, 0) and finite
         for k in range(len(v)):
             if it.grounded[k]:
                 v[k] += 0.5 * since[k] * (it.swing[k] - before[k] - (0.0 if it.guided[k] else change[k]))

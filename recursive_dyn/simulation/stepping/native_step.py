@@ -19,7 +19,7 @@ from recursive_dyn.contact.problem import (
 from recursive_dyn.contact.rows.warm_start import felt_by_bodies
 from recursive_dyn.contact.solve import solve
 from recursive_dyn.dynamics.program_calls import all_finite, evaluated_awake
-from recursive_dyn.integrators.compiled_loop import BOUNCING, HOLDING, RULE, TALLY, TALLY_SIZE
+from recursive_dyn.integrators.compiled_loop import TALLY, TALLY_SIZE
 from recursive_dyn.simulation.flying.flight import DONE, LEAPT, LOST, flown, move_tally
 from recursive_dyn.simulation.joint_laws.actuation import aim, exceeded, told
 from recursive_dyn.simulation.joint_laws.coordinate_rows import active_rows, first_motor, first_rows, passed
@@ -27,10 +27,11 @@ from recursive_dyn.simulation.kept.momentum import located, settled, started
 from recursive_dyn.simulation.kept.sleeping import WOKEN, Sleepers, put_back, rouse, sifted, told_asleep
 from recursive_dyn.simulation.present import seen
 from recursive_dyn.simulation.stepping.bounced_trees import energies_left, keep_energies
+from recursive_dyn.simulation.stepping.bouncing import note_bouncing
 from recursive_dyn.simulation.stepping.impulses import acted_here, moved, pulled_here, swinging
 from recursive_dyn.simulation.stepping.leaps import leapt
 from recursive_dyn.simulation.stepping.lone_bodies import kicked, moving_alone, straight
-from recursive_dyn.simulation.stepping.pressed import bounced_before, note_pressed, only_pressed, pressed_before, put_in
+from recursive_dyn.simulation.stepping.pressed import note_pressed, only_pressed, pressed_before, put_in
 from recursive_dyn.simulation.stepping.step_arrays import FreeRoom, StepArrays
 from recursive_dyn.simulation.stepping.stopped_trees import keep_slow, led_back
 
@@ -92,8 +93,6 @@ def _flown(s: StepArrays) -> int:
     """The flight of all trees, each by its rule."""
     it, before = s.pressed, s.kept.pressed
     count = pressed_before(it, before)
-    if count > 0:
-        s.other.work[RULE] = BOUNCING if bounced_before(it, before) else HOLDING
     if only_pressed(it, count):
         code = flown(s.other, s.q, s.v, s.tau, s.parameters, s.settings[0])
     elif count > 0:
@@ -136,7 +135,7 @@ def solve_and_settle(
     if not _solved(s, layout, contacts, earlier, free):
         return LOST
     poses = s.present.poses[:].copy() if s.part[1] > 1 else s.present.poses[:0]
-    energies = np.empty(s.impulses.changes.strikes[0] if n > 0 and s.placed[0] else 0)
+    energies = np.empty((s.impulses.changes.strikes[0] if n > 0 and s.placed[0] else 0, 2))
     bounced = len(energies) > 0 and energies_left(s, layout, energies)
     kinetic = np.empty(layout.groups if s.counts[1] > 0 else 0)
     led = s.counts[1] > 0 and led_back(s, layout, kinetic)
@@ -155,10 +154,11 @@ def solve_and_settle(
             kicked(s.owed, s.lone, lone)
             drives, acting, h = it.motors.drives, s.flight.acting, s.settings[0]
             settled(s.trees, s.owed, s.v, s.tau, drives, acting, h, contacts, n, floating, s.present)
-            if bounced and not keep_energies(s, layout, contacts, energies):
-                return LOST
-            if not seen(s.present, s.q, s.v, s.parameters):
-                return LOST
+        code = keep_energies(s, layout, contacts, energies) if bounced else DONE
+        if code != DONE:
+            return code
+        if (bounced or len(s.trees.bases) > 0) and not seen(s.present, s.q, s.v, s.parameters):
+            return LOST
     if s.part[1] > 1:
         felt_by_bodies(contacts, n, poses, s.kept.felt)
     return DONE if all_finite(s.q) and all_finite(s.v) else LOST
@@ -169,11 +169,11 @@ def _solved(s: StepArrays, layout: Layout, contacts: ContactTable, earlier: Cont
     """Find impulses, and again where they led motors beyond their bounds or coordinates beyond limits that were no
     rows; whether there are finite numbers."""
     n, h, it, base = contacts.size[0], s.settings[0], s.sources.motors, first_motor(s.sources)
-    answering, before = s.settings[8:10].copy(), s.kept.pressed
-    if bounced_before(s.pressed, before) or (pressed_before(s.pressed, before) == 0 and _bouncy(contacts, n)):
-        answering[1] = answering[0]
+    answering, before, nv = s.impulses.answering, s.kept.pressed, len(s.v)
+    answering[:2] = s.settings[8:10]
+    note_bouncing(s, layout, contacts, free.given, answering[2 + nv : 2 + 2 * nv])
     motors = aim(it, s.q, s.v, s.kept.rows, base, h, s.settings[1], s.parameters)
-    note_pressed(s.pressed, before, s.impulses.changes, layout, False)
+    note_pressed(s.pressed, before, s.impulses.changes, False)
     gaps, again, still = np.empty(n), True, s.sleep.still
     gaps[:] = contacts.gaps[:n]
     s.sources.asked[:] = 0
@@ -192,7 +192,8 @@ def _solved(s: StepArrays, layout: Layout, contacts: ContactTable, earlier: Cont
         s.counts[0], s.counts[1], s.counts[2] = n, rows, rows
         if n + rows + motors == 0:
             return True
-        if not evaluated_awake(s.impulses.factors, s.q, answering, it.diagonal, s.parameters):
+        answering[2 : 2 + nv] = it.diagonal
+        if not evaluated_awake(s.impulses.factors, s.q, answering, answering[:0], s.parameters):
             return False
         contacts.gaps[:n] = gaps
         facts = solve(_problem(s, layout, contacts, earlier, free, known, acted, pulled))
@@ -201,18 +202,9 @@ def _solved(s: StepArrays, layout: Layout, contacts: ContactTable, earlier: Cont
         changed = s.impulses.changes
         more = exceeded(it, changed.v)
         again = passed(s.sources, s.q, s.v, h, changed.q, s.settings[4], still) or more
-    note_pressed(s.pressed, before, changed, layout, True)
+    note_pressed(s.pressed, before, changed, True)
     s.counts[2] = told(it, s.impulses.changes.v, base, s.numbers, s.impulses.changes.row_impulses, s.counts[1])
     return True
-
-
-@compiled
-def _bouncy(contacts: ContactTable, n: int) -> bool:
-    """Whether any of the contacts gives something back."""
-    found = False
-    for c in range(n):
-        found = found or contacts.frictions[c, 4] > 0.0
-    return found
 
 
 @compiled
@@ -225,7 +217,7 @@ def _problem(
     k, m, x = free.size[0], s.counts[1], s.settings
     return ImpulseProblem(
         layout, it.factors.outputs, s.v, s.start_v, s.sources.held.astray, it.swing[:known],
-        it.acted[:acted], s.kept.steady[:acted], it.pull[:pulled], s.sources.motors.push, s.frames, s.lone,
+        it.acted[:acted], s.kept.steady[:acted], it.pull[:pulled], s.sources.motors.push, it.sprung, s.frames, s.lone,
         _moving(s.sleep), contacts,
         FreeInertias(given.centers[:k], given.start_twists[:k], given.twists[:k], given.masses[:k], given.spins[:k]),
         first_rows(s.rows, m),

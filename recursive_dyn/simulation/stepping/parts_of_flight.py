@@ -13,7 +13,11 @@ from recursive_dyn.simulation.stepping.step_forces import StepForces
 
 
 class PartTooLong(Exception):
-    """Joints ask for shorter parts."""
+    """Shorter parts are asked for, by so many times."""
+
+    def __init__(self, times: int) -> None:
+        super().__init__()
+        self.times = times
 
 
 def in_parts(

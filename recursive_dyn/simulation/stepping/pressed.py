@@ -6,9 +6,7 @@ such springs would never come to rest; 1 - exp(-z) for z / (1 + z), z = h D / M,
 with up to 1.2 times the force it has. A law that is asked at stages would meet bodies that fall there, where at the
 end they are held. So such a tree flies by the rule that answers as impulses are answered, ``held_rk4``, under what a
 law gave at the step's start, while contacts, limits, motors or dry friction press on it, and by the integrator's own
-while it is free. Both are watched for energy. What bounces moves on within a step against springs that pull meanwhile,
-which brings energy in: for as many steps after that all springs of what is pressed answer as backward Euler's, and
-take it.
+while it is free. Both are watched for energy.
 """
 
 from __future__ import annotations
@@ -19,7 +17,7 @@ import numpy as np
 
 from recursive_dyn.codegen.compiled import Floats, Integers, compiled
 from recursive_dyn.contact.layout import Layout
-from recursive_dyn.contact.problem import Changes
+from recursive_dyn.contact.problem import DRIVEN, ONLY_BOUNCES, Changes
 from recursive_dyn.model.forest import blocks_of, once_alike
 from recursive_dyn.model.model import Model
 from recursive_dyn.recursion.forces.element_slopes import slope_counts
@@ -32,8 +30,8 @@ class PressedTrees(NamedTuple):
     others (1,): how many trees there are besides. springs (g,): whether joints of theirs have springs or dampers; asked
     (nv,): 1 for slots that a law drives.
 
-    left (nv,): steps for which each coordinate's tree counts as pressed, as this one leaves it, less than 0 where it
-    bounced; lasts: how many these are. q, v: room.
+    left (nv,): steps for which each coordinate's tree counts as pressed, as this one leaves it; lasts: how many these
+    are. q, v: room.
     """
 
     first: Integers
@@ -110,18 +108,9 @@ def pressed_before(it: PressedTrees, before: Floats) -> int:
     """How many trees were pressed as ``before`` (nv,) tells."""
     count = 0
     for g in range(len(it.first) - 1):
-        if before[it.slots[it.first[g]]] != 0.0:
+        if before[it.slots[it.first[g]]] > 0.0:
             count += 1
     return count
-
-
-@compiled
-def bounced_before(it: PressedTrees, before: Floats) -> bool:
-    """Whether anything did, as ``before`` (nv,) tells, so lately that springs are to take what it brings."""
-    found = False
-    for g in range(len(it.first) - 1):
-        found = found or before[it.slots[it.first[g]]] < 0.0
-    return found
 
 
 @compiled
@@ -134,7 +123,7 @@ def only_pressed(it: PressedTrees, count: int) -> bool:
 def put_in(it: PressedTrees, before: Floats, q: Floats, v: Floats) -> None:
     """Trees that were pressed go where they flew in ``it``, the others stay where q, v have them."""
     for g in range(len(it.first) - 1):
-        if before[it.slots[it.first[g]]] != 0.0:
+        if before[it.slots[it.first[g]]] > 0.0:
             for i in range(it.first[g], it.first[g + 1]):
                 v[it.slots[i]] = it.v[it.slots[i]]
             for i in range(it.first_place[g], it.first_place[g + 1]):
@@ -142,25 +131,28 @@ def put_in(it: PressedTrees, before: Floats, q: Floats, v: Floats) -> None:
 
 
 @compiled
-def note_pressed(it: PressedTrees, before: Floats, changes: Changes, layout: Layout, solved: bool) -> None:
-    """Which trees are pressed after a step in which impulses changed velocities and places so, and which bounced;
-    solved: whether there were any.
+def _only_bounces(changes: Changes, k: int) -> bool:
+    """Whether all that touches in the island of a coordinate bounces: it flies on freely."""
+    if changes.strikes[0] == 0 or changes.islands[k] < 0:
+        return False
+    return bool(changes.strikes[1 + changes.islands[k]] % DRIVEN == ONLY_BOUNCES)
 
-    What flew into something and out again within the step, by a stiff spring, is only put elsewhere: it is pressed too.
+
+@compiled
+def note_pressed(it: PressedTrees, before: Floats, changes: Changes, solved: bool) -> None:
+    """Which trees are pressed after a step in which impulses changed velocities and places so; solved: whether there
+    were any.
+
+    What flew into something and out again within the step, by a stiff spring, is only put elsewhere: it is pressed too;
+    what only bounced is not.
     """
     for g in range(len(it.first) - 1):
-        moved, counts, bounced = False, it.springs[g] > 0, False
+        moved, counts = False, it.springs[g] > 0
         for i in range(it.first[g], it.first[g + 1]):
             k = it.slots[i]
-            moved = moved or (solved and (changes.v[k] != 0.0 or changes.q[k] != 0.0))
-            bounced = bounced or (solved and changes.strikes[1 + layout.group[k]] > 0)
+            moved = moved or (solved and (changes.v[k] != 0.0 or changes.q[k] != 0.0) and not _only_bounces(changes, k))
             counts = counts or it.asked[k] > 0
         moved = moved and counts
         for i in range(it.first[g], it.first[g + 1]):
             k = it.slots[i]
-            if moved and bounced:
-                it.left[k] = -it.lasts
-            elif before[k] < -1.0:
-                it.left[k] = before[k] + 1.0
-            else:
-                it.left[k] = it.lasts if moved else max(before[k] - 1.0, 0.0)
+            it.left[k] = it.lasts if moved else max(before[k] - 1.0, 0.0)

@@ -249,7 +249,8 @@ class StepMachine:
             self.present.update(state.q, state.v)
         elif self.arrays.placed[0]:
             call("frames", state.q, state.v)
-        call("impulse_factors", state.q, [h], [ahead], self.arrays.sources.motors.diagonal)
+        none = np.zeros_like(state.v)
+        call("impulse_factors", state.q, [h], [ahead], self.arrays.sources.motors.diagonal, none)
 
     def _bind(self) -> None:
         table, kept = self.buffer.table, self._memory.contacts

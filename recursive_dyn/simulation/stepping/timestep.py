@@ -28,6 +28,7 @@ from recursive_dyn.simulation.loads.joint_loads import JointLoads
 from recursive_dyn.simulation.present import Present
 from recursive_dyn.simulation.report import CUT
 from recursive_dyn.simulation.state import State
+from recursive_dyn.simulation.stepping.bounced_trees import SHORTER, TOO_LONG
 from recursive_dyn.simulation.stepping.detection import Detection
 from recursive_dyn.simulation.stepping.leaps import LEAPS, MOST_LEAPS
 from recursive_dyn.simulation.stepping.parts_of_flight import PartTooLong, too_fast
@@ -113,12 +114,16 @@ class Timestep:
                     self._flown(machine, h, stage)
                     more = machine.said if stage == machine.HASTE else NOT_KNOWN
                     parts = self._detection.parts(simulation, self.settings, h, more)
-                except PartTooLong:
-                    parts = LEAPS
+                except PartTooLong as shorter:
+                    parts = shorter.times
             if parts == 1:
-                done = self._go_on(machine, simulation, h, stage)
-            else:
+                try:
+                    done = self._go_on(machine, simulation, h, stage)
+                except PartTooLong as shorter:
+                    parts = shorter.times
+            if parts > 1:
                 machine.undo()
+                self._detection.kept = kept
                 self._cut(machine, simulation, tau, h, parts)
             state.time = time + h if done else time
         except BaseException:
@@ -139,9 +144,8 @@ class Timestep:
             try:
                 self._in_parts(machine, simulation, tau, h, parts)
                 parts = 0
-            except PartTooLong:
-                asked = self._forces.parts
-                parts = parts * asked if asked > 1 else min(parts * LEAPS, MOST_LEAPS)
+            except PartTooLong as shorter:
+                parts = parts * shorter.times
                 self._state.time, self._detection.kept, self.flight.tally[:] = time, kept, counted
 
     def _in_parts(self, machine: StepMachine, simulation: Surrounded, tau: np.ndarray, h: float, parts: int) -> None:
@@ -169,7 +173,7 @@ class Timestep:
         while not done:
             stage = self._advance(machine, tau, h, True)
             if self._forces.parts > 1:
-                raise PartTooLong
+                raise PartTooLong(self._forces.parts)
             done = stage == machine.ALL
             if not done:
                 self._flown(machine, h, stage)
@@ -187,6 +191,8 @@ class Timestep:
             said = machine.solve(self._forces.held(self._state, machine.buffer, h))
             if flown is not None and said == DONE and machine.arrays.counts.any():
                 self._forces.keep_momenta(flown[0], flown[1] + machine.arrays.impulses.changes.v, self._state)
+        if stage < machine.KEEPING and said == TOO_LONG:
+            raise PartTooLong(SHORTER)
         if stage < machine.KEEPING and said == WOKEN:
             machine.undo()
             self._within, self._detection.kept = False, None
@@ -205,7 +211,7 @@ class Timestep:
             return
         machine.times[machine.HASTE] = perf_counter()
         if (code := machine.said) == LEAPT:
-            raise PartTooLong
+            raise PartTooLong(LEAPS)
         strained = code == DONE and self.flight.strained(self._counted)
         if code != DONE or strained:
             state, start = self._state, machine.arrays
@@ -217,7 +223,7 @@ class Timestep:
                 self.flight.advance(state.q, state.v, machine.tau, h, 1, state.time, limits=False)
             except StateError:
                 if self.flight.limited and start.part[1] < MOST_LEAPS:
-                    raise PartTooLong from None
+                    raise PartTooLong(LEAPS) from None
                 raise
             if machine.present is not None:
                 machine.present.update(state.q, state.v)

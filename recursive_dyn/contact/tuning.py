@@ -119,6 +119,8 @@ FIRST_RESCUES = 3  # so many of them; the others, and more unknowns, wait for FA
 TOO_MANY_UNKNOWNS = 2000  # up to which a rescue may take RESCUE times the iterations allowed, else RESCUE_OF_MANY times
 FIRST_RESCUE = 2  # the same of the first ones, as what succeeds soon is tried before what takes long
 RESCUE, RESCUE_OF_MANY = 10, 4
+MOMENTS_STEPS = 4  # where contacts have moments, which Newton's method alone solves for: times the iterations allowed
+MOMENTS_AGAIN, MOMENTS_RESCUE = 8, 3  # so often with so many times those
 
 # Interior point
 FORESEEN = 1.0  # share of the change of the shift that a step foresees; without it, other solutions are found

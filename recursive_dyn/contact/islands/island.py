@@ -8,7 +8,7 @@ from recursive_dyn.codegen.compiled import Floats, compiled
 from recursive_dyn.contact.blocks import Island, accumulate
 from recursive_dyn.contact.budget import late
 from recursive_dyn.contact.islands.rescue import clear, rescued, squeezed
-from recursive_dyn.contact.newton.newton import newton
+from recursive_dyn.contact.newton.newton import has_moments, newton
 from recursive_dyn.contact.sweeps.mixing import mixing, read, unknowns, write
 from recursive_dyn.contact.sweeps.subspace import refine
 from recursive_dyn.contact.sweeps.sweep import sweep
@@ -21,6 +21,7 @@ from recursive_dyn.contact.tuning import (
     FORESEEN,
     HOPELESS,
     LEAST_STEPS,
+    MOMENTS_STEPS,
     PATIENCE,
     SWEEPS_BETWEEN,
     YIELDING,
@@ -51,8 +52,11 @@ def solve_island(it: Island, iterations: int, tolerance: float) -> tuple[int, fl
     patient = iterations >= YIELDING_SWEEPS
     if iterations - done >= LEAST_STEPS and not late(it.time):
         read(it, kept)
-        given = kept.copy()
-        done, found = newton(it, done, iterations, tolerance, change, 0, FORESEEN, 0.0)
+        given, most = kept.copy(), iterations
+        if patient and has_moments(it):
+            most *= MOMENTS_STEPS
+        done, found = newton(it, done, most, tolerance, change, 0, FORESEEN, 0.0)
+        done = min(done, iterations)
         if squeezed(it):
             write(it, kept)
         else:

@@ -1,6 +1,7 @@
 """Newton's method again, from elsewhere, where what it ended at is no solution.
 
 Coulomb's law makes no convex problem: from some impulses the method comes to a standstill that it does not from others.
+Where contacts spin or roll with friction it goes on, after sweeps, for long: from elsewhere it is no better.
 """
 
 from __future__ import annotations
@@ -10,7 +11,7 @@ import numpy as np
 from recursive_dyn.codegen.compiled import Floats, compiled
 from recursive_dyn.contact.blocks import Island, accumulate, component
 from recursive_dyn.contact.budget import late
-from recursive_dyn.contact.newton.newton import newton
+from recursive_dyn.contact.newton.newton import has_moments, newton
 from recursive_dyn.contact.sweeps.mixing import read, write
 from recursive_dyn.contact.sweeps.sweep import sweep
 from recursive_dyn.contact.tuning import (
@@ -25,6 +26,8 @@ from recursive_dyn.contact.tuning import (
     FIRST_RESCUES,
     GIVEN,
     MANY_UNKNOWNS,
+    MOMENTS_AGAIN,
+    MOMENTS_RESCUE,
     NOTHING,
     RESCUE,
     RESCUE_OF_MANY,
@@ -45,6 +48,8 @@ def rescued(it: Island, given: Floats, kept: Floats, change: float, iterations: 
 
     given: impulses that Newton's method began with; kept: room for impulses.
     """
+    if has_moments(it) and len(kept) > FEW_UNKNOWNS:
+        return _gone_on(it, kept, change, iterations, tolerance)
     few, missed = len(kept) <= FEW_UNKNOWNS, RESCUED if len(kept) <= MANY_UNKNOWNS else FAILED
     most = (RESCUE if len(kept) <= TOO_MANY_UNKNOWNS else RESCUE_OF_MANY) * iterations
     first = FIRST_OF_FEW if len(kept) <= MANY_UNKNOWNS else FIRST_OF_MANY
@@ -63,6 +68,24 @@ def rescued(it: Island, given: Floats, kept: Floats, change: float, iterations: 
         else:
             write(it, kept)
     return change
+
+
+@compiled
+def _gone_on(it: Island, kept: Floats, change: float, iterations: int, tolerance: float) -> float:
+    """Sweeps and Newton steps in turn, as ``rescued``."""
+    best = change
+    read(it, kept)
+    for _ in range(MOMENTS_AGAIN):
+        if best <= FAILED or late(it.time):
+            break
+        for _ in range(SWEEPS_TO_RESCUE):
+            change = sweep(it, 0.0)
+        _, change = newton(it, 0, MOMENTS_RESCUE * iterations, tolerance, change, FIRST_OF_MANY, 0.0, 0.0)
+        if change < best and not squeezed(it):
+            best = change
+            read(it, kept)
+    write(it, kept)
+    return best
 
 
 @compiled

@@ -3,7 +3,8 @@
 An interior-point method finds which contacts are open, stick and slide, an augmented Lagrangian ends what it leaves
 (Acary, Bremond & Huber, 2018, compare such methods), and sweeps have the last word. What opens by far more than laws
 are missed by takes no part, nor do bodies that touch nowhere else join others in the factors; should it be reached all
-the same, it does from there on.
+the same, it does from there on. Where contacts spin or roll with friction the interior point leads away: what bounds
+moments are impulses that nothing determines.
 """
 
 from __future__ import annotations
@@ -40,11 +41,11 @@ def newton(
     miss: by how much laws are missed, m/s, or more; first: which of INTERIOR_STEPS to begin with; foreseen, margin: as
     in ``interior_point``.
     """
-    aim, most = NEWTON_SHARE * tolerance, iterations - LAST_SWEEPS
+    aim, most, inside = NEWTON_SHARE * tolerance, iterations - LAST_SWEEPS, not has_moments(it)
     for k in range(first, len(INTERIOR_STEPS)):
         if miss <= aim or (k > first and done + LEAST_AGAIN * STEP_COST > most):
             break
-        if done + STEP_COST <= most:
+        if inside and done + STEP_COST <= most:
             these, close = near(it, miss), max(CLOSE, aim) if k == 0 else aim
             count = max(min(INTERIOR_STEPS[k], 2 * (most - done) // (3 * STEP_COST)), 1)
             steps, miss = interior_point(these, trial(these), block_equations(these), count, close, foreseen, margin)
@@ -64,6 +65,15 @@ def newton(
         if change <= tolerance:
             break
     return done, change
+
+
+@compiled
+def has_moments(it: Island) -> bool:
+    """Whether any contact has spinning or rolling friction."""
+    kinds = 0
+    for c in it.contacts:
+        kinds += it.rows.kind[c]
+    return kinds > 0
 
 
 @compiled

@@ -88,12 +88,12 @@ def approach(dynamics: Projecting, q: Array, v: Array) -> Generator[tuple[Array,
     # rounding of large coordinates, or a singular configuration: as near as it gets
     if position <= _NEAR and velocity <= _NEAR_VELOCITY:
         return False
-    if position <= _LEFT and velocity <= _NEAR_VELOCITY and _singular(dynamics, q):
+    if position <= _LEFT and velocity <= _NEAR_VELOCITY and nearly_singular(dynamics, q):
         return False
     raise _missed(dynamics, q, v, position > _NEAR)
 
 
-def _singular(dynamics: Projecting, q: Array) -> bool:
+def nearly_singular(dynamics: Projecting, q: Array) -> bool:
     """Whether rows depend on each other at q, or nearly so, where ``multipliers`` leaves some of them out."""
     constraints = dynamics.model.constraints
     C = dynamics.call("constraint_jacobian", q).reshape(-1, len(constraints), dynamics.model.nv)

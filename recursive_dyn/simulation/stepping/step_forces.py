@@ -37,6 +37,7 @@ from recursive_dyn.simulation.joint_laws.joint_motors import JointMotors
 from recursive_dyn.simulation.joint_laws.motors import Motors
 from recursive_dyn.simulation.report import Landings
 from recursive_dyn.simulation.state import State
+from recursive_dyn.simulation.stepping.landing_losses import with_less_loss
 from recursive_dyn.simulation.stepping.leading import Leading
 from recursive_dyn.simulation.stepping.led_beyond import places_led_to, speed, too_swift
 from recursive_dyn.simulation.stepping.sampled_motion import Motions
@@ -174,6 +175,9 @@ class StepForces:
             if self.joints is not None:
                 return self.joints.landed(q, v)
             state, met = landing(self._dynamics, q, v)
+            taken = 0.0
+            if met and again is not None:
+                state, taken = with_less_loss(self._dynamics, (q, v), state, again)
             if too_swift(self._dynamics, self._before, state):
                 raise StateError(f"constraints would have a coordinate move at {speed(state[1]):.3g} after this step")
         except StateError as error:
@@ -187,6 +191,8 @@ class StepForces:
             if near is None or too_swift(self._dynamics, self._before, near):
                 raise StateError(f"simulation at t = {time:.6g} s: {error}") from None
             return near
+        if taken > 0.0:
+            self.landings = self.landings._replace(taken=self.landings.taken + taken)
         if self._gaping is not None:
             began, self._gaping = self._gaping, None
             self._take(began, state)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any, Protocol
 
 import numpy as np
@@ -9,6 +10,7 @@ import numpy as np
 from recursive_dyn.codegen.arguments import real_array
 from recursive_dyn.dynamics.nearest_configuration import checked_poses
 from recursive_dyn.errors import StateError
+from recursive_dyn.model.independent import trees_of_slots
 from recursive_dyn.model.limits import limited
 from recursive_dyn.model.model import Model
 from recursive_dyn.spatial.rotations import rotation_log
@@ -152,13 +154,30 @@ def _velocities(dynamics: Placeable, q: Array, v: Array, body: int, velocity: Ar
 
 def _least(dynamics: Placeable, q: Array, J: Array, wanted: Array, held: Array = _NOTHING) -> Array:
     """The change (nv,), least in the metric of M, that J and the constraints' rows make ``wanted`` of, or near it; of
-    slots that are not held."""
-    free = [slot for slot in range(dynamics.model.nv) if slot not in dynamics.model.prescribed and slot not in held]
-    rows = np.vstack([J, *_rows(dynamics, "constraint_jacobian", q)])[:, free]
-    L = np.linalg.cholesky(dynamics.call("mass_matrix", q)[np.ix_(free, free)])
-    whitened, result = np.linalg.solve(L, rows.T).T, np.zeros(dynamics.model.nv)
-    result[free] = np.linalg.solve(L.T, np.linalg.pinv(whitened, rcond=_RANK) @ wanted)
+    slots that are not held. M couples slots of one tree only: what no row ties together is solved for by itself."""
+    model, rows = dynamics.model, np.vstack([J, *_rows(dynamics, "constraint_jacobian", q)])
+    free, result, M = np.ones(model.nv, dtype=bool), np.zeros(model.nv), dynamics.call("mass_matrix", q)
+    free[list(model.prescribed)] = free[held] = False
+    for some, slots in _tied(rows != 0.0, trees_of_slots(model)):
+        own = slots[free[slots]]
+        if len(own) and wanted[some].any():
+            L = np.linalg.cholesky(M[np.ix_(own, own)])
+            whitened = np.linalg.solve(L, rows[np.ix_(some, own)].T).T
+            result[own] = np.linalg.solve(L.T, np.linalg.pinv(whitened, rcond=_RANK) @ wanted[some])
     return result
+
+
+def _tied(touch: Array, trees: Array) -> Iterator[tuple[Array, Array]]:
+    """(rows, slots) that belong together by the slots that rows touch (r, nv) and the trees (nv,) that these are of;
+    slots that no row has to do with are left out."""
+    joined = np.arange(trees.max(initial=-1) + 1)
+    for row in touch:
+        if len(own := np.unique(joined[trees[row]])) > 1:
+            joined[np.isin(joined, own)] = own[0]
+    of_slots = joined[trees]
+    of_rows = np.array([of_slots[row.argmax()] if row.any() else -1 for row in touch], dtype=np.int64)
+    for k in np.unique(of_rows[of_rows >= 0]):
+        yield np.flatnonzero(of_rows == k), np.flatnonzero(of_slots == k)
 
 
 def _rows(dynamics: Placeable, function: str, *arguments: Any) -> list[Array]:

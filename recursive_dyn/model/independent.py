@@ -17,6 +17,8 @@ from recursive_dyn.model.forest_numbers import SLOTS
 from recursive_dyn.model.model import WORLD, Model, once
 from recursive_dyn.model.tree_content import components
 
+Array = np.ndarray
+
 
 class IndependentPart(NamedTuple):
     """Numbers, rising, of the links, slots in v and force elements that belong together."""
@@ -61,6 +63,16 @@ def independent_count(model: Model) -> int:
     if numbers is None or not model.nv:
         return len(independent(model))
     return int(np.count_nonzero(np.diff(numbers.firsts[SLOTS])))
+
+
+@once
+def trees_of_slots(model: Model) -> Array:
+    """Of every slot in v (nv,), a number of the tree that it is of: M couples no others. Trees that share coordinates
+    are one, and a slot that no link has is one of its own."""
+    of_slots, roots = len(model.links) + np.arange(model.nv), components(model.links)
+    for link, root in zip(model.links, roots, strict=True):
+        of_slots[list(link.slots)] = root
+    return np.unique(of_slots, return_inverse=True)[1].reshape(-1)
 
 
 def _places(roots: list[int]) -> defaultdict[int, list[int]]:

@@ -45,6 +45,32 @@ def test_velocity_is_the_least_that_does_it():
     np.testing.assert_allclose(free @ d.mass_matrix(sim.q) @ (sim.v - before), 0.0, atol=1e-10)
 
 
+@pytest.mark.parametrize("body", ["stone0", "stone1", "arm0", "arm1"])
+def test_what_nothing_ties_to_it_stays_and_what_constraints_tie_to_it_moves_least(body):
+    """Arms of two trees hold each other, a stone is pinned to one; the others are loose, two of them on a spring."""
+    scene = Scene()
+    arms = [scene.world.attach(Body(f"arm{k}", mass=1.0 + k, inertia=INERTIA), joints.ball()) for k in range(2)]
+    stones = [scene.world.attach(Body(f"stone{k}", mass=1.0 + k, inertia=INERTIA), joints.free()) for k in range(4)]
+    scene.distance(*arms, 0.5, point_a=(0.5, 0, 0), point_b=(0.5, 0, 0.5))
+    scene.pin(arms[1], stones[0], point_a=(0, 0, 0.3), point_b=(0, 0, 0.3))
+    scene.spring(stones[2], stones[3], stiffness=10.0)
+    sim = rd.Simulation(scene.compile())
+    d, rng = sim.dynamics, np.random.default_rng(3)
+    sim.q, sim.v = d.project(sim.q, rng.normal(size=d.nv))
+    q, v = sim.q.copy(), sim.v.copy()
+    wanted = np.array((NAN, 0.2, NAN, NAN, NAN, NAN))
+    rows = np.vstack([d.jacobian(q, body)[[1]], d.constraint_jacobian(q)])
+    sim.place(body, velocity=wanted)
+    assert np.array_equal(sim.q, q)
+    inverse = np.linalg.inv(d.mass_matrix(q))
+    errors = np.array([0.2 - rows[0] @ v, *(-rows[1:] @ v)])
+    least = inverse @ rows.T @ np.linalg.lstsq(rows @ inverse @ rows.T, errors, rcond=None)[0]
+    np.testing.assert_allclose(sim.v, v + least, atol=1e-11)
+    loose = [f"stone{k}." for k in (1, 2, 3) if body != f"stone{k}"]
+    own = [i for i, name in enumerate(d.velocity_coordinates) if name.startswith(tuple(loose))]
+    assert len(own) == 6 * len(loose) and np.array_equal(sim.v[own], v[own])
+
+
 def test_a_wheel_starts_rolling():
     """The velocity of its centre is given; the spin that rolling needs is found."""
     scene = Scene()

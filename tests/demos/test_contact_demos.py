@@ -12,6 +12,7 @@ from demos.chain_on_floor import COUNT, RADIUS
 from demos.stage import Stage, bullets_energy, mirrored, most_work, total_energy
 
 SECOND, WINDOW = 240, 60  # steps
+DEEP = 0.05  # m, less than half the radius of any limb
 
 
 @dataclass(frozen=True)
@@ -127,6 +128,31 @@ def test_ragdolls_come_to_rest(seed):
             assert len(energy) < 20 * SECOND
     missed = np.subtract(taken[WINDOW:], taken[:-WINDOW]) + np.subtract(energy[WINDOW:], energy[:-WINDOW])
     assert missed.max() < 0.01  # J; what is lifted out of overlaps
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_ragdolls_fall_in_steps_of_a_sixtieth_of_a_second(seed):
+    """What is limp and has no springs is cut only where it is fast, into a few parts, and goes through no stair."""
+    stage = ragdolls_demo.build()
+    sim = stage.simulation
+    sim.timestep = 1 / 60
+    sim.v = sim.v + 0.1 * seed * np.random.default_rng(seed).normal(size=len(sim.v))
+    parts = []
+    with mirrored(stage) as mirror:
+        for _ in range(150):
+            mirror.step()
+            parts.append(sim.solution.substeps)
+            x, y, z = sim.frames()[0][:, :3, 3].T
+            lowest = np.min([ground(x + a, y + b) for a in (-DEEP, DEEP) for b in (-DEEP, DEEP)], axis=0)
+            assert (z > lowest - DEEP).all()
+    assert max(parts) <= sim.contact.substeps and np.mean(parts) < 4.0
+
+
+def ground(x: np.ndarray, y: np.ndarray) -> np.ndarray:
+    """How high the stairs are, or the floor beside them, m."""
+    stair = np.clip(np.floor(x / ragdolls_demo.DEPTH), 0, ragdolls_demo.STEPS - 1)
+    on = (x > -4 * ragdolls_demo.DEPTH) & (x < ragdolls_demo.STEPS * ragdolls_demo.DEPTH)
+    return np.where(on & (abs(y) < ragdolls_demo.WIDTH / 2), ragdolls_demo.RISE * (ragdolls_demo.STEPS - stair), 0.0)
 
 
 def chains(seconds: float, integrator: str | None = None) -> Run:

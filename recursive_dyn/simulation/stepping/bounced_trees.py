@@ -43,6 +43,7 @@ LEFT, FREE = 0, 1  # which energies
 FLOATS, SPRUNG = 1, 2  # kinds of trees whose energies are counted
 TOO_LONG = -4  # of a stage of a step: it is to be taken in parts
 LIFTED = 0.02  # of its motion's energy that springs may bring into an island in which nothing bounces
+SEEN = 1e-3  # of its motion's energy that is worth shorter parts, where springs are and something bounces
 SHORTER, MOST_PARTS = 2, 64  # by how many times then; of a step at most
 
 
@@ -101,7 +102,7 @@ def _settle(s: StepArrays, left: Floats, free: Floats, fall: Floats) -> None:
 def keep_energies(s: StepArrays, layout: Layout, contacts: ContactTable, energies: Energies) -> int:
     """Let impulses that bounced be longer or shorter, velocities and momenta with them, so that islands have these
     energies where positions were moved to and momenta were settled: DONE, LOST where not all numbers are finite, or
-    TOO_LONG where that takes more than they have, and the step is not a short part of one yet."""
+    TOO_LONG where springs make that more than they have, and the step is not a short part of one yet."""
     changed, trees, owed, n, size = s.impulses.changes, s.trees, s.owed, contacts.size[0], len(s.trees.bases)
     moving, by = s.sleep.moving_lone[: s.sleep.counts[2]], changed.struck
     bounced = Momentum(owed.known, owed.q, owed.v, np.zeros((size, 3)), np.zeros((size, 3)), owed.centers)
@@ -115,6 +116,7 @@ def keep_energies(s: StepArrays, layout: Layout, contacts: ContactTable, energie
     _whiten(s, layout, root, by, z)
     count = len(energies)
     now, power, square, shares = np.zeros((count, 2)), np.zeros(count), np.zeros(count), np.zeros(count)
+    sprung = np.zeros(count)
     _add_kinetic(s, layout, y, now, LEFT)
     moves = now[:, LEFT].copy()
     finite = pulled(s.impulses, s.q, s.tau, s.parameters, 0) and finite
@@ -129,6 +131,7 @@ def keep_energies(s: StepArrays, layout: Layout, contacts: ContactTable, energie
         if island >= 0:
             power[island] += y[slot] * z[slot]
             square[island] += 0.5 * z[slot] * z[slot]
+            sprung[island] = max(sprung[island], float(s.impulses.sprung[layout.group[slot]]))
     too_much = False
     for k in range(count):
         won, does = now[k, LEFT] - energies[k, LEFT], changed.strikes[1 + k]
@@ -137,7 +140,9 @@ def keep_energies(s: StepArrays, layout: Layout, contacts: ContactTable, energie
             gain = now[k, LEFT] - energies[k, FREE]
             too_much, won = too_much or gain > LIFTED * moves[k], max(won, gain)
         if does % DRIVEN != MEETS:
-            too_much = too_much or is_too_much(won, power[k], square[k])
+            # a bounce that works against the motion gives nothing back in parts of any length: only what counts is cut
+            counts = sprung[k] > 0.0 and abs(won) > SEEN * moves[k]
+            too_much = too_much or (counts and is_too_much(won, power[k], square[k]))
             shares[k] = share_of(won, power[k], square[k]) if power[k] > 0.0 else 0.0
     _lengthen(s, layout, contacts, bounced, shares)
     s.present.known[0] = 0

@@ -21,7 +21,8 @@ from scene.scalars import carried, lowered
 _AXES = "xyz"
 _TINY = 1e-9  # m, m/s: below it a length has no direction
 _WIDTH, _STRAIN, _SHAPE = 0.45, 0.6, 4.0  # of a muscle's active and passive curves: Thelen (2003), table 1
-_CURVATURE, _STRETCHED = 0.25, 1.4  # of its force by speed: shortening, and the most while it is stretched
+_STEEP = _SHAPE / _STRAIN
+_FAST, _SHIFT = 8.149, 0.374  # of its force by speed: De Groote et al. (2016), d2 and d3
 
 
 @dataclass(frozen=True, eq=False)
@@ -184,20 +185,24 @@ def muscle(
     name: str, path: Sequence[Point], force: Any, optimal: Any, activation: Any, tendon: Any, speed: Any
 ) -> ElementSpec:
     """Hill's muscle on a tendon that does not stretch, through points: it pulls with
-    force (activation active(l) rate(l-dot) + passive(l)), l = (length - tendon) / optimal (Thelen 2003, Adjustment of
-    muscle mechanics model parameters to simulate dynamic contractions in older adults)."""
+    force (activation active(l) rate(l-dot) + passive(l)), l = (length - tendon) / optimal.
+
+    All curves are smooth where a muscle works, as De Groote et al. (2016), Evaluation of direct collocation optimal
+    control problem formulations for solving the muscle redundancy problem, have them: passive is the exponential of
+    Thelen (2003), Adjustment of muscle mechanics model parameters to simulate dynamic contractions in older adults,
+    from no length on, 0.018 at the optimal one; rate is 0 at the fastest shortening, 1 at rest, 1.79 at as fast
+    a lengthening.
+    """
     graph, what = Graph(), f"force element '{name}'"
     F, l0, a, slack, fastest = scalars(what, graph, force, optimal, activation, tendon, speed)
     whole = length(graph, path)
     l = (whole - slack) * reciprocal(l0)
     v = own_rate(graph) * reciprocal(l0 * fastest)
     active = exp(-((l - 1.0) * (l - 1.0)) * (1.0 / _WIDTH))
-    faster, more = maximum(v, 0.0), _STRETCHED - 1.0
-    shorter = maximum(v + 1.0, 0.0) * reciprocal(1.0 + maximum(-v, 0.0) * (1.0 / _CURVATURE))
-    longer = 1.0 + more * faster * reciprocal(faster + more / (1.0 + 1.0 / _CURVATURE))  # of the same slope at rest
-    rate = select(less(v, 0.0), shorter, longer)
-    strain = maximum(l - 1.0, 0.0)
-    passive = (exp(strain * (_SHAPE / _STRAIN)) - 1.0) * (1.0 / float(np.expm1(_SHAPE)))
+    x = maximum(v, -1.0) * _FAST + _SHIFT  # shortening faster, it is slack
+    none, still = (float(np.arcsinh(_FAST * share + _SHIFT)) for share in (-1.0, 0.0))
+    rate = (log(x + sqrt(x * x + 1.0)) - none) * (1.0 / (still - none))
+    passive = (exp(l * _STEEP) - 1.0) * (1.0 / float(np.expm1(_STEEP * (1.0 + _STRAIN))))
     return ElementSpec(name, ((whole, -F * (a * active * rate + passive)),))
 
 

@@ -100,8 +100,9 @@ class SceneForces(ReadyConstraints):
     ) -> ElementSpec:  # fmt: skip
         """Hill's muscle through points (body, place (3,)) of bodies, on a tendon that does not stretch.
 
-        force, N, at the optimal length, m, of its fibres; activation 0 to 1, best a ``scene.parameter``; tendon: its
-        length, m; fastest: optimal lengths per second at which it pulls no more.
+        force, N, that it is activated to at the optimal length, m, of its fibres; activation 0 to 1, best a
+        ``scene.parameter``; tendon: its length, m; fastest: optimal lengths per second at which it pulls no more.
+        Its curves are smooth (De Groote et al. 2016): what it resists stretching with, too, is 0.018 of force there.
         """
         return self._added("muscle", name, lambda n: elements.muscle(
             n, self._path(n, path), force, optimal_length, activation, tendon, fastest))  # fmt: skip

@@ -255,7 +255,7 @@ def _is_zero(value: Scalar) -> bool:
 
 
 def _check_masses(links: Sequence[Link], coordinates: Sequence[Coordinate]) -> None:
-    """What time alone moves needs no mass."""
+    """What time alone moves needs no mass, nor what rotors have inertia against in each of its coordinates."""
     heavy = [
         not all(map(_is_zero, (link.mass, *link.inertia.flat))) or all(coordinates[s] is TIME for s in link.slots)
         for link in links
@@ -264,7 +264,7 @@ def _check_masses(links: Sequence[Link], coordinates: Sequence[Coordinate]) -> N
         if heavy[i] and links[i].parent != WORLD:
             heavy[links[i].parent] = True
     for i, link in enumerate(links):
-        if not heavy[i]:
+        if not heavy[i] and any(_is_zero(coordinates[s].armature) for s in link.slots):
             raise ModelError(
                 f"body '{link.name}' moves but has no mass, nor has anything attached to it;"
                 " give it a mass, a density with shapes, or a fixed joint"

@@ -85,6 +85,22 @@ def test_a_massless_leaf_is_refused_though_its_parent_has_mass():
         scene.compile()
 
 
+def test_a_rotor_alone_is_mass_enough_for_what_it_turns():
+    """A needle without mass swings on its spring as the rotor of its joint does: q = cos(sqrt(k / I) t)."""
+    scene = Scene(gravity=(0, 0, 0))
+    arm = scene.world.attach(body("arm"), joints.revolute("x"))
+    needle = arm.attach(Body("needle"), joints.revolute("y", armature=0.1, stiffness=2.0))
+    d = scene.compile()
+    np.testing.assert_allclose(d.mass_matrix(d.neutral())[1], [0.0, 0.1], atol=1e-15)
+    sim = rd.Simulation(d, 1e-3, "rk4")
+    sim.q[1] = 1.0
+    sim.step(1000)
+    assert sim.q[1] == pytest.approx(np.cos(np.sqrt(20.0)), abs=1e-9)
+    needle.attach(Body("tip"), joints.revolute("z"))
+    with pytest.raises(rd.ModelError, match="'tip' moves but has no mass"):
+        scene.compile()
+
+
 def test_what_turns_as_its_massless_base_does_is_named_by_its_coordinate():
     """The arm's inertia counts for ways enough, but a turn about z moves it by two coordinates."""
     scene = Scene()

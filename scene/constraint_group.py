@@ -83,18 +83,23 @@ def rolling(body: Body, name: str, pivoting: bool, breaks_at: Any = np.inf) -> C
     contacts = [part.contact for part in parts[: 1 if of_one_formula else None] if part.contact is not None]
     if not contacts or (len(contacts) < len(parts) and not of_one_formula):
         raise ModelError(
-            f"constraint '{name}': body '{body.name}' rolls on its parent only if it hangs on joints.surface_on_surface"
+            f"constraint '{name}': body '{body.name}' rolls on its parent only if it hangs on"
+            " joints.surface_on_surface; on any other joint a wheel of its does, scene.roll(body, radius=...), but no"
+            " point that glides on a surface"
         )
     graph = Graph()
     q, v = ([graph.input(("parameter", s.name)) for s in symbols] for symbols in (body.q, body.v))
     chart = graph.input(("parameter", chart_name(body.name)))
     rows = [_rolling_rows(contact, q, v, pivoting, chart if of_one_formula else None) for contact in contacts]
-    chosen = in_force(chart, rows) if len(rows) > 1 else rows[0]
-    if (
-        of_one_formula
-    ):  # a sphere's rows are the same in every chart: that they serve in all of them is said nevertheless
+    chosen = in_force(chart, rows)
+    if len(parts) > 1:  # a sphere's rows are the same in every chart: that they serve in all is said nevertheless
         chosen = array([select(less(chart, 0.5), row, row) for row in chosen])
     return ConstraintGroup(name, tuple(chosen), strength=strength_of(name, breaks_at))
+
+
+def pivoting_rate(contact: SurfaceContact, q: list[Scalar], v: list[Scalar], chart: Scalar) -> Scalar:
+    """How fast a body turns on its parent about the common normal of their surfaces, in any of the joint's charts."""
+    return _rolling_rows(contact, q, v, False, chart)[2]
 
 
 def _rolling_rows(

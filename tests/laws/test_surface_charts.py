@@ -124,6 +124,30 @@ def test_a_ball_that_lies_on_its_pole_rolls_down_with_five_sevenths():
     assert_close(sim.dynamics.poses(sim.q)[0, :3, 3], [5 / 7 * G * np.sin(slope) * 2.0, 0, radius], 1e-6)
 
 
+@pytest.mark.parametrize("pivoting", [True, False])
+def test_a_ball_in_charts_of_a_persons_own_rolls_as_in_those_it_has_by_itself(pivoting):
+    """What rolling says of a sphere is the same formula wherever its poles lie."""
+    ball, ground = surfaces.sphere, surfaces.sphere(1.0)
+    pair = joints.surface_on_surface(ground, ball(0.2), spin=True)
+    own = [
+        joints.surface_on_surface(surfaces.sphere(1.0, poles=a), ball(0.2, poles=b), spin=True)
+        for a in "zx"
+        for b in "zx"
+    ]
+    ends, charts = [], set()
+    for joint in (pair, joints.charts(*own)):
+        scene = Scene()
+        scene.roll(scene.world.attach(Body("ball", mass=1.0, inertia=0.016 * np.eye(3)), joint), pivoting=pivoting)
+        sim = rd.Simulation(scene.compile(), timestep=1e-3)
+        sim.q, sim.v = sim.dynamics.project(sim.q, [0.3, 2.0, -1.0, 3.0, 0.5])
+        for _ in range(60):
+            sim.step(10)
+            charts.add(sim.charts["ball"])
+        ends.append(sim.dynamics.poses(sim.q)[0])
+    assert len(charts) > 1
+    np.testing.assert_allclose(ends[0], ends[1], atol=1e-6)
+
+
 @pytest.mark.parametrize("poles", [pytest.param("x", marks=pytest.mark.slow), "y"])
 def test_a_stone_rolls_on_wherever_its_poles_are(poles):
     """It starts on the pole of "z", and goes over those of "x" and "y" or not; the motion is the same."""

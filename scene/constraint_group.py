@@ -92,14 +92,19 @@ def rolling(body: Body, name: str, pivoting: bool, breaks_at: Any = np.inf) -> C
     chart = graph.input(("parameter", chart_name(body.name)))
     rows = [_rolling_rows(contact, q, v, pivoting, chart if of_one_formula else None) for contact in contacts]
     chosen = in_force(chart, rows)
-    if len(parts) > 1:  # a sphere's rows are the same in every chart: that they serve in all is said nevertheless
-        chosen = array([select(less(chart, 0.5), row, row) for row in chosen])
+    if len(parts) > 1:
+        chosen = _in_every_chart(chart, chosen)
     return ConstraintGroup(name, tuple(chosen), strength=strength_of(name, breaks_at))
+
+
+def _in_every_chart(chart: Scalar, rows: np.ndarray) -> np.ndarray:
+    """Rows that say that they serve in all charts, though those of a sphere are the same in each."""
+    return array([select(less(chart, 0.5), row, row) for row in rows])
 
 
 def pivoting_rate(contact: SurfaceContact, q: list[Scalar], v: list[Scalar], chart: Scalar) -> Scalar:
     """How fast a body turns on its parent about the common normal of their surfaces, in any of the joint's charts."""
-    return _rolling_rows(contact, q, v, False, chart)[2]
+    return _in_every_chart(chart, _rolling_rows(contact, q, v, False, chart))[2]
 
 
 def _rolling_rows(

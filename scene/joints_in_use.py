@@ -5,12 +5,14 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from operator import attrgetter
 
+from recursive_dyn.errors import ModelError
 from recursive_dyn.graph.expression import Graph, Scalar
 from recursive_dyn.joint.charted_program import chart_name
 from recursive_dyn.model.constraint import rate_name
 from recursive_dyn.model.specification import Coupling
 from scene.body import Body
 from scene.content import SceneContent
+from scene.joints.one_chart import in_one_chart
 from scene.joints.parametric_joint import Joint
 from scene.scalars import carried, names_of
 
@@ -34,8 +36,18 @@ def joints_in_use(scene: SceneContent, bodies: Sequence[Body]) -> dict[Body, Joi
         labels = {f"{body.name}.{c.name}" for c in joint.coordinates}
         own = {body.name, *labels, *map(rate_name, labels)}
         if any(names & own and chart_name(body.name) not in names for names in users):
-            found[body] = joint.of_one_chart
+            found[body] = _kept_to_one(body.name, joint)
     return found
+
+
+def _kept_to_one(body: str, joint: Joint) -> Joint:
+    try:
+        return in_one_chart(joint)
+    except ModelError as error:
+        raise ModelError(
+            f"joint of '{body}': who uses its coordinates by name, as a constraint, force or other joint does, keeps it"
+            f" to one chart: {error}"
+        ) from None
 
 
 def without_charts(rows: Sequence[Scalar], joints: Mapping[Body, Joint]) -> list[Scalar]:

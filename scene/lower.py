@@ -22,6 +22,7 @@ from recursive_dyn.model.model import Model
 from recursive_dyn.model.model_parts import altered
 from recursive_dyn.model.specification import BodySpec
 from scene.body import Body, Node, World
+from scene.charted_springs import own_coordinates, springs_on_charts
 from scene.constraint_group import DROP
 from scene.content import SceneContent
 from scene.joints.coordinate_settings import with_torsion
@@ -113,7 +114,8 @@ def _model(scene: SceneContent, graph: Graph, specs: Sequence[BodySpec], joints:
     rows = [row for c in constraints for row in zip(c.row_names, without_charts(c.rows, joints), strict=True)]
     down = _scalars(scene.gravity_scalars(), graph, frozenset(parameters), "gravity")
     shared = list(scene.coordinates.values())
-    model = build_model(graph, specs, down, list(parameters.items()), shared, rows, scene.forces)
+    forces = [*scene.forces, *springs_on_charts(joints.items())]
+    model = build_model(graph, specs, down, list(parameters.items()), shared, rows, forces)
     droppable = {name for c in constraints if c.redundant == DROP for name in c.row_names}
     return independent(model, droppable) if rows else model
 
@@ -135,7 +137,7 @@ def _lowered(
         parent=parent,
         placement=_scalars(place, graph, known, f"the placement of {what}"),
         joint=joint.program,
-        coordinates=with_torsion(joint.program, joint.coordinates),
+        coordinates=own_coordinates(joint, with_torsion(joint.program, joint.coordinates)),
         mass=_scalars(body.properties.mass, graph, known, f"the mass of {what}").item(),
         center=_scalars(body.properties.center_of_mass, graph, known, f"the centre of mass of {what}"),
         inertia=_scalars(body.properties.inertia, graph, known, f"the inertia of {what}"),

@@ -92,11 +92,13 @@ class KnownCharts:
         """As ``JointCharts`` says."""
         return float(np.min(self._values(list(self._joint.quality), q)))
 
-    def change(self, chart: int, to: int, q: np.ndarray, v: np.ndarray) -> Change:
+    def change(self, chart: int, to: int, q: np.ndarray, v: np.ndarray) -> Change | None:
         """As ``JointCharts`` says."""
         there, columns = _with_derivatives(self._joint.key, chart, to, Carried(self._joint))
         d = len(there)
         values = self._values([*there, *columns], q)
+        if not np.isfinite(values).all():  # just on a pole of that one
+            return None
         J = values[d:].reshape(d, d).T
         power = np.linalg.pinv(J).T  # a pole moves nothing along its longitude, and takes no force there
         return Change(values[:d], J @ v, power, self.quality(to, values[:d]))
@@ -107,7 +109,8 @@ class KnownCharts:
         there = self._values([x for c in others for x in self._joint.changes[chart][c]], q).reshape(len(others), -1)
         found = {c: self.quality(c, x) for c, x in zip(others, there, strict=True)}
         best = max(found, key=lambda c: found[c])
-        return (best, self.change(chart, best, q, v)) if found[best] > least else None
+        change = self.change(chart, best, q, v) if found[best] > least else None
+        return None if change is None else (best, change)
 
     def _values(self, scalars: list[ex.Scalar], q: np.ndarray) -> np.ndarray:
         inputs = {("q", i): float(x) for i, x in enumerate(q)} | self._parameters

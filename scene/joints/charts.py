@@ -8,6 +8,7 @@ from recursive_dyn.errors import ModelError
 from recursive_dyn.joint.charted_program import charted
 from recursive_dyn.joint.turn_limits import TurnLimits
 from scene.joints.coordinate_settings import refuse_in_charts
+from scene.joints.one_chart import in_one_chart
 from scene.joints.parametric_joint import Joint, Origin
 
 _INSTEAD = {
@@ -43,8 +44,9 @@ def charts(*parameterisations: Joint, limits: TurnLimits | None = None) -> Joint
     whose frame goes along with a sphere's normal stays within a cap. Springs and dampers that all charts share are
     ``scene.bushing`` and ``scene.spring``; a motor leads the joint as a whole, ``simulation.motors["body"]``, to a pose
     that is given in one of them. Coordinates' own limits, springs, damping, rotors and friction have no meaning in the
-    other charts and are refused, as are constraints, motors and other joints that use them one by one; ``scene.roll``
-    writes its rows in every chart. Composed with another joint, charts are composed one by one.
+    other charts and are refused (surfaces that touch take springs and dampers), as are constraints, motors and other
+    joints that use them one by one; ``scene.roll`` writes its rows in every chart. Composed with another joint, charts
+    are composed one by one.
     ``driven`` and ``follow`` drive the first chart's coordinates: the joint then has none of its own, and needs no
     other chart.
     Si & Guenter (2011), section 6. Raises ModelError; that charts differ in their motion, when the scene is compiled.
@@ -68,7 +70,7 @@ def charts(*parameterisations: Joint, limits: TurnLimits | None = None) -> Joint
 
 def _of(joint: Joint) -> tuple[Joint, ...]:
     """The charts that a person gave a joint, else the joint in one."""
-    one = joint.of_one_chart if isinstance(joint, Joint) else joint
+    one = in_one_chart(joint) if isinstance(joint, Joint) else joint
     return getattr(one, "charts", ()) or (one,)
 
 

@@ -142,7 +142,7 @@ def refuse_settings_of_driven(coordinates: Sequence[Coordinate]) -> None:
     """ModelError for what belongs to the coordinates that drive these."""
     for c in coordinates:
         mosts = np.isfinite([*c.limits, c.effort, c.velocity]).any()
-        if c.damping or c.stiffness or c.armature or c.friction or mosts:
+        if c.damping or c.stiffness or c.armature or c.friction or mosts or c.turn is not None:
             raise ModelError(f"coordinate '{c.name}' is driven by others: give {WRITTEN} to those")
 
 

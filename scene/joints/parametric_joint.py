@@ -82,6 +82,10 @@ class Origin:
         """The coordinates as functions of others, over graph inputs ("parameter", name)."""
         return None
 
+    def serves(self, coordinates: Sequence[Coordinate]) -> bool:
+        """Whether what is said of the coordinates has a meaning in all charts of the joint."""
+        return only_turns(coordinates)
+
     def coordinates(self, names: Sequence[str]) -> tuple[Coordinate, ...]:
         """The joint's coordinates as the constructor gives them by itself."""
         return coordinates_of(names, self.usual)
@@ -200,7 +204,7 @@ class Joint(JointText):
     def adjusted(self, **settings: Any) -> Joint:
         """This joint with other limits, damping or whatever else a joint takes; what is not given stays."""
         wanted = coordinates_of([c.name for c in self.coordinates], {**settings_of(self.coordinates), **settings})
-        if self.charts and (wanted == self.coordinates or only_turns(wanted)):
+        if self.origin and self.charts and (wanted == self.coordinates or self.origin.serves(wanted)):
             return self if wanted == self.coordinates else self.with_coordinates(wanted)
         joint = self.of_one_chart.with_coordinates(wanted)
         if joint.drive:

@@ -114,7 +114,10 @@ class Charts:
         self._quality(k, q)
         found = self._charts[k].change(present[k], chart, here, v[list(link.slots)])
         if found is None:
-            raise StateError(f"chart {chart} of the joint of '{name}' does not have the present pose and velocity")
+            raise StateError(
+                f"chart {chart} of the joint of '{name}' is singular at the present pose, or does not have it or the"
+                " present velocity"
+            )
         self._carry(k, chart, found, (q, v, tau))
 
     def _leave(self, k: int, q: Array, v: Array, tau: Array) -> None:

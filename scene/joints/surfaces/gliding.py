@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -11,11 +11,13 @@ import numpy as np
 from recursive_dyn.errors import ModelError
 from recursive_dyn.graph.expression import Graph, array, cos, sin
 from recursive_dyn.joint import joint_program as core
+from recursive_dyn.joint.coordinate import Coordinate
 from recursive_dyn.joint.joint_program import JointProgram
 from recursive_dyn.spatial.algebra import inverse_pose
 from recursive_dyn.spatial.spaces import Flat, Space
-from scene.joints.coordinate_settings import UNLIMITED
+from scene.joints.coordinate_settings import UNLIMITED, coordinates_of, only_turns
 from scene.joints.frames import still, tangent_frame
+from scene.joints.one_chart import in_one_chart
 from scene.joints.parametric_joint import Joint, Origin, composed
 from scene.joints.surfaces import pole_charts
 from scene.joints.surfaces.surface import Surface
@@ -52,7 +54,11 @@ class TouchingOnPoles(TouchingSurfaces):
 
     def product(self, first: Joint, second: Joint) -> Joint:
         """Products have one chart."""
-        return composed(*(joint.of_one_chart for joint in (first, second)))
+        return composed(*map(in_one_chart, (first, second)))
+
+    def serves(self, coordinates: Sequence[Coordinate]) -> bool:
+        """Springs and dampers have it: see ``charted_springs``."""
+        return _in_all_charts(coordinates)
 
 
 def frame_factors(graph: Graph, surface: Surface, place: int) -> Factors:
@@ -124,9 +130,11 @@ def surface_on_surface(
     between the two u directions, rad: pi/2 interlocks rings. spin: the fifth coordinate, added to ``turn``.
 
     charts: with spin, spheres and ellipsoids have a second chart, with their poles on another axis, between which a
-    simulation changes by itself (``joints.charts`` says what that means for q and v). A joint with limits, damping or
-    other settings, and what is composed of it or driven, has one chart, as with charts=False; so has one without spin,
-    whose motion is another one wherever the poles lie: it is singular there.
+    simulation changes by itself (``joints.charts`` says what that means for q and v). limits=TurnLimits(...) are of how
+    the child turns, as there. Springs and dampers of coordinates that poles end act along the surfaces, over the poles
+    too: as those of u, v and the spin near their rest, farther away as ``scene.charted_springs`` says. A joint with
+    limits of coordinates, rotors or friction, and what is composed of it or driven, has one chart, as with
+    charts=False; so has one without spin, whose motion is another one wherever the poles lie: it is singular there.
     """
     first, second = _pair((f1, c1, f2, c2))
     angle = as_floats(turn)
@@ -144,15 +152,21 @@ def touching(contact: SurfaceContact, settings: Mapping[str, Any]) -> Joint:
     program = _program(contact, *(_frames(surface) for surface in (first, second)))
     limits = [*_limits(first), *_limits(second), *([UNLIMITED] if contact.spins else [])]
     usual = {"limits": limits} if any(low > -np.inf for low, _ in limits) else {}
-    one = Joint.made(TouchingSurfaces("surface_on_surface", sides, usual, pair=contact), program, names, settings)
-    if settings or usual or not (contact.spins and contact.charts and any(map(pole_charts.has_poles, (first, second)))):
-        return one
+    in_one = TouchingSurfaces("surface_on_surface", sides, usual, pair=contact)
+    charted = contact.spins and contact.charts and any(map(pole_charts.has_poles, (first, second)))
+    if usual or not (charted and _in_all_charts(coordinates_of(names, settings))):
+        return Joint.made(in_one, program, names, settings)
+    one = Joint.made(in_one, program, names, {})
     parts = (one, *(touching(other, {}) for other in pole_charts.one_by_one(contact)[1:]))
     pieces = [_charted_frames(surface, side) for surface, side in ((first, "first"), (second, "second"))]
     core = _program(contact, *pieces)
     program = pole_charts.program(contact, core, [part.program for part in parts])
     origin = TouchingOnPoles("surface_on_surface", sides, pair=contact, parts=parts)
-    return Joint.made(origin, program, names, {})
+    return Joint.made(origin, program, names, settings)
+
+
+def _in_all_charts(coordinates: Sequence[Coordinate]) -> bool:
+    return only_turns([replace(c, stiffness=0.0, rest=0.0, damping=0.0) for c in coordinates])
 
 
 def _limits(surface: Surface) -> list[tuple[float, float]]:

@@ -96,33 +96,53 @@ def _quality(surface: Surface, v: Scalar) -> Scalar:
 
 def _changes(graph: Graph, surface: Surface, q: np.ndarray) -> list[list[np.ndarray]]:
     """[from][to]: u, v of the same point in a surface's charts, and by what their frames are turned (3,)."""
-    axes = [a.poles for a in _about_axes(surface)]
+    axes = axes_of(surface)
     same = array([*q, 0.0])
     if len(axes) == 1:
         return [[same]]
-    # sizes along x, y and z of the surface, of a sphere one for all
-    sizes = carried(surface.sizes.values(), graph)
-    sizes = sizes if len(sizes) == 3 else np.repeat(sizes, 3)
+    sizes = axis_sizes(surface, graph)
     return [[same if a == b else _change(sizes, a, b, q) for b in axes] for a in axes]
 
 
 def _change(sizes: np.ndarray, a: str, b: str, q: np.ndarray) -> np.ndarray:
-    point = _placed(a, [cos(q[0]) * cos(q[1]), sin(q[0]) * cos(q[1]), sin(q[1])])
+    point = direction(a, q[0], q[1])
     x, y, z = point[list(ORDER[b])]
     u, v = atan2(y, x), atan2(z, sqrt(x * x + y * y))
-    before, after = _along(sizes, a, q[0]), _along(sizes, b, u)
+    before, after = along(sizes, a, q[0]), along(sizes, b, u)
     normal = point * array([reciprocal(s) for s in sizes])
     size = reciprocal(sqrt(dot(normal, normal)))
     return array([u, v, atan2(dot(normal, cross(before, after)) * size, dot(before, after))])
 
 
-def _along(sizes: np.ndarray, poles: str, u: Scalar) -> np.ndarray:
+def axes_of(surface: Surface) -> list[str]:
+    """The axes of the poles that a surface's charts have."""
+    return [a.poles for a in _about_axes(surface)]
+
+
+def on_poles(contact: SurfaceContact) -> list[bool]:
+    """Which coordinates of a contact with spin change their meaning with its charts."""
+    first, second = has_poles(contact.first), has_poles(contact.second)
+    return [first, first, second, second, True]
+
+
+def axis_sizes(surface: Surface, graph: Graph) -> np.ndarray:
+    """Sizes (3,) of a surface with poles along its x, y and z, in a graph; a sphere has one for all."""
+    sizes = carried(surface.sizes.values(), graph)
+    return sizes if len(sizes) == 3 else np.repeat(sizes, 3)
+
+
+def direction(poles: str, u: Scalar, v: Scalar) -> np.ndarray:
+    """The direction (3,), along x, y and z, of a longitude and latitude about the axis of the poles."""
+    return placed(poles, [cos(u) * cos(v), sin(u) * cos(v), sin(v)])
+
+
+def along(sizes: np.ndarray, poles: str, u: Scalar) -> np.ndarray:
     """Along df/du (3,), a vector that is zero nowhere."""
     first, second, _ = ORDER[poles]
-    return _placed(poles, [-sizes[first] * sin(u), sizes[second] * cos(u), 0.0])
+    return placed(poles, [-sizes[first] * sin(u), sizes[second] * cos(u), 0.0])
 
 
-def _placed(poles: str, local: list[Scalar]) -> np.ndarray:
+def placed(poles: str, local: list[Scalar]) -> np.ndarray:
     """A vector (3,) along the local axes, along x, y and z."""
     found = array(np.zeros(3))
     found[list(ORDER[poles])] = local

@@ -42,8 +42,10 @@ def singular(model: Model, q: np.ndarray, parameters: Mapping[str, float]) -> tu
 
 @once
 def _watched(model: Model) -> list[Link]:
-    """The links whose joints may be singular somewhere: not those with an S that is the same everywhere, as hinges."""
-    return [link for link in model.links if link.chart is not None or _varies(link)]
+    """The links whose joints may be singular somewhere: not those with an S that is the same everywhere, as hinges, nor
+    what time moves, which may stand still."""
+    timed = -1 if model.clock is None else model.clock[1]
+    return [link for link in model.links if timed not in link.slots and (link.chart is not None or _varies(link))]
 
 
 def _varies(link: Link) -> bool:

@@ -2,10 +2,12 @@
 
 import numpy as np
 import pytest
+import sympy as sp
 from trees import random_scene
 
 import recursive_dyn as rd
 from recursive_dyn.integrators.registry import INTEGRATORS
+from scene import Body, Scene, joints
 
 
 @pytest.mark.parametrize("integrator", INTEGRATORS)
@@ -70,3 +72,74 @@ def test_great_forces_at_the_stages_are_real():
         ends.append(sim.v[0])
     assert ends[0] > 1e6
     assert ends[0] == pytest.approx(ends[1], rel=1e-9)
+
+
+def slide(axis="x", gravity=(0, 0, 0), **settings):
+    scene = Scene(gravity=gravity)
+    return scene, scene.world.attach(Body("block", mass=1.0, inertia=np.eye(3)), joints.prismatic(axis, **settings))
+
+
+@pytest.mark.parametrize("integrator", ["rk4", "variational_midpoint", "semi_implicit_euler"])
+@pytest.mark.parametrize(("stiffness", "h"), [(1e6, 1 / 240), (1e5, 1 / 60)])
+def test_a_spring_that_no_step_resolves_is_told_within_six_steps(integrator, stiffness, h):
+    """It multiplies its energy by 2.3 to 700 a step, less than what one of them is told for."""
+    scene, block = slide()
+    scene.spring(scene.world, block, stiffness, point_a=(0, 1, 0), name="strut")
+    sim = rd.Simulation(scene.compile(), h, integrator)
+    sim.q[0] = 0.1
+    with pytest.raises(rd.StateError, match=r"more energy than .* coordinate 'block.distance', .*'strut'"):
+        sim.step(6)
+    d = sim.dynamics
+    assert float(d.kinetic_energy(sim.q, sim.v) + d.elastic_energy(sim.q)) < 1e15
+
+
+@pytest.mark.parametrize("integrator", INTEGRATORS)
+def test_what_is_far_away_and_all_that_forces_explain_goes_on(integrator):
+    """At rest at 1e9 m, on a motor and on a spring; thrown up; under a force element; a spring that becomes stiff; a
+    planet at rest that falls towards its sun."""
+    scene, _ = slide("z", (0, 0, -9.81))
+    sim = rd.Simulation(scene.compile(), 1 / 240, integrator)
+    sim.q[:], sim.tau[:] = 1e9, 9.81
+    sim.step(100)
+    assert sim.q[0] == pytest.approx(1e9)
+    sim.tau[:], sim.v[:] = 0.0, 2e6
+    sim.step(100)
+    assert sim.v[0] == pytest.approx(2e6, abs=10.0)
+
+    scene, block = slide()
+    k = scene.parameter("k", 1.0)
+    scene.potential(k * (block.q[0] - 10**9) ** 2 / 2)
+    sim = rd.Simulation(scene.compile(), 1 / 240, integrator)
+    sim.q[:] = 1e9
+    sim.step(10)
+    sim.q[:] = 1.1e9
+    sim.step(10)
+    sim.parameters["k"] = 100.0
+    sim.step(10)
+
+    scene, block = slide()
+    scene.force(block.q[0], 1e12 * (2 - sp.tanh(block.q[0] * 1e-9)), name="rocket")
+    sim = rd.Simulation(scene.compile(), 1 / 240, integrator)
+    sim.step(20)
+    assert sim.v[0] > 1e10
+
+    scene, block = slide()
+    sun = scene.world.attach(Body("sun", mass=2e30, inertia=np.eye(3)), joints.prismatic("x"))
+    scene.gravitation([block, sun])
+    sim = rd.Simulation(scene.compile(), 3600.0, integrator)
+    sim.q[:] = 1.5e11, 0.0
+    sim.step(300)
+    assert -1e5 < sim.v[0] < -1e3
+
+
+@pytest.mark.parametrize("integrator", ["linearly_implicit_rk4", "semi_implicit_euler"])
+def test_what_time_moves_gives_what_is_not_known(integrator):
+    """A table that comes from rest to 1e7 m/s."""
+    scene = Scene(gravity=(0, 0, 0))
+    G = sp.eye(4)
+    G[0, 3] = 10**9 * scene.time**2 * 50
+    table = scene.world.attach(Body("table"), joints.Joint(G, ()))
+    table.attach(Body("rod", mass=1.0, center_of_mass=(0, 0, -0.5), inertia=np.eye(3)), joints.revolute("y"))
+    sim = rd.Simulation(scene.compile(), 1e-4, integrator)
+    sim.step(3)
+    assert np.isfinite(sim.v).all()

@@ -21,7 +21,7 @@ from recursive_dyn.integrators.integrator import StatePair
 from recursive_dyn.model.limits import limited
 from recursive_dyn.recursion.forces.pushed_bodies import PUSH
 from recursive_dyn.simulation.flying.engine import DrivenEngine, Engine, FlightArrays, Law, Load
-from recursive_dyn.simulation.flying.plausible import absurd
+from recursive_dyn.simulation.flying.plausible import Weighing
 from recursive_dyn.simulation.flying.untaken import singular_joint, too_much_energy, untaken
 
 # how a part of a step ended: as it should, on numbers that are not finite, or so far that it is to be taken in parts
@@ -76,7 +76,7 @@ class Flight:
         rule.check(dynamics.model)
         self._dynamics, self._integrator, self._rule = dynamics, integrator, rule
         self._told = integrator  # the one that a simulation was given
-        self._plain = Engine.of(dynamics, rule)
+        self._plain, self._weighing = Engine.of(dynamics, rule), Weighing()
         self._take(self._plain)
         self._driving: DrivenEngine | None = None  # the one that drives, or did last
         self._engines: dict[str, DrivenEngine] = {}
@@ -289,7 +289,7 @@ class Flight:
             driving = self.driving()
             tau, pushes = np.maximum(np.abs(tau), driving.most), driving.engine.pushes
             pushes = None if pushes is None else pushes.reshape(-1, PUSH)
-        return absurd(self._dynamics, (q, v), (self._q, self._v), tau, h, pushes)
+        return self._weighing.absurd(self._dynamics, (q, v), (self._q, self._v), tau, h, pushes)
 
     def _why(self, code: int, q: np.ndarray, v: np.ndarray, tau: np.ndarray, h: float) -> str:
         """Why a step from q, v was not taken."""

@@ -1,6 +1,8 @@
-"""Whether forces can explain how fast a step ends, so that what blows up is told before its numbers overflow."""
+"""Whether forces can explain how fast steps end, so that what blows up is told before its numbers overflow."""
 
 from __future__ import annotations
+
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -9,37 +11,95 @@ from recursive_dyn.errors import StateError
 
 _MOST = 1e3  # times the energy that there was or forces gave: rounding and coarse steps are far below it
 _NOWHERE, _LITTLE = 1e12, 1e-2  # m or rad a second, beyond which nothing moves by so small a share faster by itself
+_ROUNDED = 1e-6  # share of stored energy that tells nothing, where all else is at rest far away
 _State = tuple[np.ndarray, np.ndarray]
 
 
-def absurd(
-    dynamics: Dynamics, before: _State, after: _State, tau: np.ndarray, h: float, pushes: np.ndarray | None = None
-) -> str | None:
-    """The coordinate with most of the kinetic energy after a step of h, s, that made more of it than could be, or any
-    where things move as nothing does; or None.
+@dataclass(frozen=True, eq=False)
+class _Run:
+    """Steps one after the other: where they have come to, kinetic and stored energy, J, there and where they began, and
+    what forces gave meanwhile."""
 
-    before, after: (q, v); tau (nv,): the largest forces in the step; pushes (nb, PUSH): on bodies. What is prescribed
-    gives energy that is not known here.
-    """
-    if dynamics.model.prescribed:
+    q: np.ndarray
+    v: np.ndarray
+    parameters: bytes
+    energies: tuple[float, float]
+    start: tuple[float, float]
+    given: float = 0.0
+
+
+class Weighing:
+    """Of steps that end far away, or fast, whether energy comes of nothing: in one of them, or little by little."""
+
+    def __init__(self) -> None:
+        self._run: _Run | None = None
+
+    def absurd(
+        self, dynamics: Dynamics, before: _State, after: _State, tau: np.ndarray, h: float,
+        pushes: np.ndarray | None = None,
+    ) -> str | None:  # fmt: skip
+        """The coordinate with most of the kinetic energy after a step of h, s, if this or those before it, since they
+        are weighed, made more of it than could be, or where things move as nothing does; or None, and it counts.
+
+        before, after: (q, v); tau (nv,): the largest forces in the step; pushes (nb, PUSH): on bodies. What is
+        prescribed gives energy that is not known here, and what time moves.
+        """
+        if dynamics.model.prescribed:
+            return None
+        run = self._going_on(dynamics, before)
+        try:
+            T1, U1 = _energies(dynamics, *after)
+        except StateError:  # overflowed
+            T1, U1 = np.inf, 0.0
+        given = _given(dynamics, before, after, tau, h, pushes) if np.isfinite(T1) else 0.0
+        (T0, U0), (T, U) = run.energies, run.start
+        runs_away = np.abs(after[1]).max() > _NOWHERE and (1.0 + _LITTLE) * T0 + abs(U0 - U1) + given < T1
+        stored = U1 - U - _ROUNDED * (abs(U) + abs(U1))
+        if dynamics.model.clock is not None:  # what is stored, too, may come from what time moves
+            stored = -abs(U1 - U)
+        known = T + run.given + given + max(-stored, 0.0)
+        if runs_away or T1 + max(stored, 0.0) > _MOST * known:
+            return str(dynamics.label("v", liveliest(dynamics, before[0], after[1])))
+        q, v = (x.copy() for x in after)
+        self._run = _Run(q, v, run.parameters, (T1, U1), run.start, run.given + given)
         return None
-    try:
-        (T0, U0), (T1, U1) = (_energies(dynamics, *state) for state in (before, after))
-    except StateError:  # overflowed
-        T0, U0, T1, U1 = 0.0, 0.0, np.inf, 0.0
-    given = h * float(np.abs(tau) @ (np.abs(before[1]) + np.abs(after[1])))
-    if pushes is not None and np.inf > T1:
-        given += h * sum(_power(dynamics, state, pushes) for state in (before, after))
-    runs_away = np.abs(after[1]).max() > _NOWHERE and (1.0 + _LITTLE) * T0 + abs(U0 - U1) + given < T1
-    if not runs_away and _MOST * (T0 + abs(U0 - U1) + given) >= T1:
-        return None
-    return str(dynamics.label("v", liveliest(dynamics, before[0], after[1])))
+
+    def _going_on(self, dynamics: Dynamics, at: _State) -> _Run:
+        """The steps that came to a state, or none."""
+        run, parameters = self._run, dynamics.parameters.values_array.tobytes()
+        same = run is not None and run.parameters == parameters and dynamics.model.clock is None
+        if run is not None and same and np.array_equal(run.q, at[0]) and np.array_equal(run.v, at[1]):
+            return run
+        try:
+            energies = _energies(dynamics, *at)
+        except StateError:
+            energies = 0.0, 0.0
+        return _Run(*at, parameters, energies, energies)
 
 
 def liveliest(dynamics: Dynamics, q: np.ndarray, v: np.ndarray) -> int:
     """The slot of v with most of the kinetic energy."""
     with np.errstate(over="ignore"):
         return int(np.argmax(np.abs(v * (dynamics.mass_matrix(q) @ v))))
+
+
+def _given(
+    dynamics: Dynamics, before: _State, after: _State, tau: np.ndarray, h: float, pushes: np.ndarray | None
+) -> float:
+    """What forces give at most in a step, J, but those whose energy is stored."""
+    given = float(np.abs(tau) @ (np.abs(before[1]) + np.abs(after[1])))
+    if pushes is not None:
+        given += sum(_power(dynamics, state, pushes) for state in (before, after))
+    if any(element.terms for element in dynamics.model.forces):
+        given += sum(_of_elements(dynamics, state) for state in (before, after))
+    return h * given
+
+
+def _of_elements(dynamics: Dynamics, state: _State) -> float:
+    try:
+        return max(float(dynamics.element_power(*state)), 0.0)
+    except StateError:
+        return 0.0
 
 
 def _power(dynamics: Dynamics, state: _State, pushes: np.ndarray) -> float:

@@ -22,8 +22,9 @@ def too_much_energy(
     violent = _violent(dynamics, *start, h)
     other = "" if violent or integrator == registry.DEFAULT else f", or the integrator '{registry.DEFAULT}'"
     return (
-        "a step would end with more energy than there was and forces gave, a thousand times of it or at speeds that"
-        f" nothing has, most of it in the motion of {moves}{violent}; use a smaller timestep than {h:.3g} s{other}."
+        "a step would end with more energy than there was and forces gave, a thousand times of it, by itself or with"
+        " those before it that were as fast, or at speeds that nothing has, most of it in the motion of"
+        f" {moves}{violent}; use a smaller timestep than {h:.3g} s{other}."
         " The last good state is kept"
     )
 

@@ -132,6 +132,17 @@ def test_what_is_far_away_and_all_that_forces_explain_goes_on(integrator):
     assert -1e5 < sim.v[0] < -1e3
 
 
+@pytest.mark.parametrize("integrator", INTEGRATORS)
+def test_what_swings_far_for_long_goes_on(integrator):
+    """A swing of 1e7 m through 160 turning points, of which each falls between steps."""
+    scene, block = slide()
+    scene.potential(block.q[0] ** 2 / 2)
+    sim = rd.Simulation(scene.compile(), 0.3, integrator)
+    sim.q[:] = 1e7
+    sim.step(1700)
+    assert np.isfinite(sim.v).all()
+
+
 @pytest.mark.parametrize("integrator", ["linearly_implicit_rk4", "semi_implicit_euler"])
 def test_what_time_moves_gives_what_is_not_known(integrator):
     """A table that comes from rest to 1e7 m/s."""

@@ -11,14 +11,14 @@ from recursive_dyn.errors import StateError
 
 _MOST = 1e3  # times the energy that there was or forces gave: rounding and coarse steps are far below it
 _NOWHERE, _LITTLE = 1e12, 1e-2  # m or rad a second, beyond which nothing moves by so small a share faster by itself
-_ROUNDED = 1e-6  # share of stored energy that tells nothing, where all else is at rest far away
+_SLOW = 1e3  # m or rad a second: what moves by less may be far away, but not absurd
 _State = tuple[np.ndarray, np.ndarray]
 
 
 @dataclass(frozen=True, eq=False)
 class _Run:
-    """Steps one after the other: where they have come to, kinetic and stored energy, J, there and where they began, and
-    what forces gave meanwhile."""
+    """Steps one after the other: where they have come to, kinetic and stored energy, J, there and where they began,
+    what forces gave meanwhile, and by how much what is stored had fallen at most."""
 
     q: np.ndarray
     v: np.ndarray
@@ -26,6 +26,7 @@ class _Run:
     energies: tuple[float, float]
     start: tuple[float, float]
     given: float = 0.0
+    fallen: float = 0.0
 
 
 class Weighing:
@@ -44,7 +45,8 @@ class Weighing:
         before, after: (q, v); tau (nv,): the largest forces in the step; pushes (nb, PUSH): on bodies. What is
         prescribed gives energy that is not known here, and what time moves.
         """
-        if dynamics.model.prescribed:
+        if dynamics.model.prescribed or np.abs(after[1]).max() <= _SLOW:
+            self._run = None
             return None
         run = self._going_on(dynamics, before)
         try:
@@ -54,14 +56,14 @@ class Weighing:
         given = _given(dynamics, before, after, tau, h, pushes) if np.isfinite(T1) else 0.0
         (T0, U0), (T, U) = run.energies, run.start
         runs_away = np.abs(after[1]).max() > _NOWHERE and (1.0 + _LITTLE) * T0 + abs(U0 - U1) + given < T1
-        stored = U1 - U - _ROUNDED * (abs(U) + abs(U1))
-        if dynamics.model.clock is not None:  # what is stored, too, may come from what time moves
-            stored = -abs(U1 - U)
-        known = T + run.given + given + max(-stored, 0.0)
-        if runs_away or T1 + max(stored, 0.0) > _MOST * known:
+        # what is stored, too, may come from what time moves
+        stored = U1 - U if dynamics.model.clock is None else -abs(U1 - U)
+        known, fallen = T + run.given + given + max(-stored, 0.0), max(run.fallen, -stored)
+        made = T1 + max(stored, 0.0)  # more than what falls and rises for long may drift by, too
+        if runs_away or (made > _MOST * known and made > abs(U) + 2.0 * fallen):
             return str(dynamics.label("v", liveliest(dynamics, before[0], after[1])))
         q, v = (x.copy() for x in after)
-        self._run = _Run(q, v, run.parameters, (T1, U1), run.start, run.given + given)
+        self._run = _Run(q, v, run.parameters, (T1, U1), run.start, run.given + given, fallen)
         return None
 
     def _going_on(self, dynamics: Dynamics, at: _State) -> _Run:

@@ -44,7 +44,7 @@ def charts(*parameterisations: Joint, limits: TurnLimits | None = None) -> Joint
     whose frame goes along with a sphere's normal stays within a cap. Springs and dampers that all charts share are
     ``scene.bushing`` and ``scene.spring``; a motor leads the joint as a whole, ``simulation.motors["body"]``, to a pose
     that is given in one of them. Coordinates' own limits, springs, damping, rotors and friction have no meaning in the
-    other charts and are refused (surfaces that touch take springs and dampers), as are constraints, motors and other
+    other charts and are refused (surfaces that touch take some), as are constraints, motors and other
     joints that use them one by one; ``scene.roll`` writes its rows in every chart. Composed with another joint, charts
     are composed one by one.
     ``driven`` and ``follow`` drive the first chart's coordinates: the joint then has none of its own, and needs no

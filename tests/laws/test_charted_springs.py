@@ -134,6 +134,25 @@ def test_turn_limits_hold_in_all_charts():
     assert 0.49 < max(tilts) < 0.501
 
 
+def test_a_plane_keeps_what_its_coordinates_have():
+    """Limits hold while the stone's charts change; rotors add to M and take energy, as in one chart."""
+    walls = [(-0.3, 0.3), (-0.3, 0.3), *[(-np.inf, np.inf)] * 3]
+    scene, _ = touching(surfaces.plane(), gravity=(0, 0, -9.81), limits=walls, armature=(0.5, 0.4, 0, 0, 0))
+    d = scene.compile()
+    bare = touching(surfaces.plane())[0].compile()
+    q = np.array([0.0, 0.0, 0.3, 0.2, 0.1])
+    added = d.mass_matrix(q) - bare.mass_matrix(q)
+    np.testing.assert_allclose(added, np.diag([0.5, 0.4, 0, 0, 0]), atol=1e-12)
+    sim = rd.Simulation(d, timestep=1 / 240)
+    sim.q, sim.v = q, [2.0, -1.4, 1.0, 0.8, 0.6]
+    charts, far = set(), []
+    for _ in range(300):
+        sim.step()
+        charts.add(sim.charts["stone"])
+        far.append(np.abs(sim.q[:2]).max())
+    assert len(charts) > 1 and 0.299 < max(far) < 0.3005
+
+
 def test_what_cannot_be_is_refused_by_name(tmp_path):
     scene, _ = touching(stiffness=1.0, rest=(0, np.pi / 2, 0, 0, 0))
     with pytest.raises(rd.ModelError, match=r"'stone'.*'u1' has a spring .*'v1' rests at a pole.*scene.bushing"):

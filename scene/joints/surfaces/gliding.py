@@ -57,8 +57,8 @@ class TouchingOnPoles(TouchingSurfaces):
         return composed(*map(in_one_chart, (first, second)))
 
     def serves(self, coordinates: Sequence[Coordinate]) -> bool:
-        """Springs and dampers have it: see ``charted_springs``."""
-        return _in_all_charts(coordinates)
+        """Springs and dampers have it: see ``charted_springs``; of a surface without poles limits and rotors, too."""
+        return _in_all_charts(self.pair, coordinates)
 
 
 def frame_factors(graph: Graph, surface: Surface, place: int) -> Factors:
@@ -132,9 +132,10 @@ def surface_on_surface(
     charts: with spin, spheres and ellipsoids have a second chart, with their poles on another axis, between which a
     simulation changes by itself (``joints.charts`` says what that means for q and v). limits=TurnLimits(...) are of how
     the child turns, as there. Springs and dampers of coordinates that poles end act along the surfaces, over the poles
-    too: as those of u, v and the spin near their rest, farther away as ``scene.charted_springs`` says. A joint with
-    limits of coordinates, rotors or friction, and what is composed of it or driven, has one chart, as with
-    charts=False; so has one without spin, whose motion is another one wherever the poles lie: it is singular there.
+    too: as those of u, v and the spin near their rest, farther away as ``scene.charted_springs`` says. u and v of a
+    surface without poles take limits, rotors and friction, too. A joint with those of other coordinates, and what is
+    composed of it or driven, has one chart, as with charts=False; so has one without spin, whose motion is another one
+    wherever the poles lie: it is singular there.
     """
     first, second = _pair((f1, c1, f2, c2))
     angle = as_floats(turn)
@@ -154,7 +155,7 @@ def touching(contact: SurfaceContact, settings: Mapping[str, Any]) -> Joint:
     usual = {"limits": limits} if any(low > -np.inf for low, _ in limits) else {}
     in_one = TouchingSurfaces("surface_on_surface", sides, usual, pair=contact)
     charted = contact.spins and contact.charts and any(map(pole_charts.has_poles, (first, second)))
-    if usual or not (charted and _in_all_charts(coordinates_of(names, settings))):
+    if usual or not (charted and _in_all_charts(contact, coordinates_of(names, settings))):
         return Joint.made(in_one, program, names, settings)
     one = Joint.made(in_one, program, names, {})
     parts = (one, *(touching(other, {}) for other in pole_charts.one_by_one(contact)[1:]))
@@ -165,8 +166,12 @@ def touching(contact: SurfaceContact, settings: Mapping[str, Any]) -> Joint:
     return Joint.made(origin, program, names, settings)
 
 
-def _in_all_charts(coordinates: Sequence[Coordinate]) -> bool:
-    return only_turns([replace(c, stiffness=0.0, rest=0.0, damping=0.0) for c in coordinates])
+def _in_all_charts(contact: SurfaceContact, coordinates: Sequence[Coordinate]) -> bool:
+    own = [replace(c, stiffness=0.0, rest=0.0, damping=0.0) for c in coordinates]
+    return only_turns([
+        c if poled else replace(c, limits=UNLIMITED, armature=0.0, friction=0.0)
+        for c, poled in zip(own, pole_charts.on_poles(contact), strict=True)
+    ])  # fmt: skip
 
 
 def _limits(surface: Surface) -> list[tuple[float, float]]:

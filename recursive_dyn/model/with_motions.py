@@ -48,10 +48,15 @@ def place(model: Model, name: str) -> tuple[int, int]:
     charted = [link.name for link in model.charted if slot in link.slots]
     if slot not in places or charted:
         if charted:
-            raise ModelError(f"prescribe: '{name}' is one of several charts; {ONE_CHART}")
+            raise ModelError(
+                f"prescribe: '{name}' is one of several charts; {ONE_CHART}, or lead the joint as a whole by a motor,"
+                f" simulation.motors['{charted[0]}']"
+            )
+        body = name.rpartition(".")[0]
         raise ModelError(
             f"prescribe: '{name}' is no coordinate of a joint but part of a ball or free joint; hang the body on a"
-            " joint of plain coordinates"
+            " joint of plain coordinates (joints.euler, slides composed by @), or lead the joint as a whole by a motor,"
+            f" simulation.motors['{body}']"
         )
     return places[slot], slot
 

@@ -13,7 +13,7 @@ from recursive_dyn.control.tracking_error import Tracking
 from scene import Body, Scene, joints
 
 CURVED = {"kinds": ("ball", "free", "revolute"), "root": "free"}
-TREES = {"flat": (5, {"springs": True}), "curved": (6, CURVED), "large": (13, {"charts": False})}
+TREES = {"flat": (5, {"springs": True, "charts": False}), "curved": (6, CURVED), "large": (13, {"charts": False})}
 
 
 def case(name):

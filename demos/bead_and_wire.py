@@ -1,7 +1,7 @@
 """A bead on a wire at 30 steps a second: in reduced coordinates it stays on it (green), in Bullet's it cannot (red).
 
 Guenter & Lee (2009), figure 8. Left, the bead of one coordinate: its place is a point of the curve, whatever the step;
-implicit midpoint keeps its energy. Right, the same bead in maximal coordinates as a user of PyBullet would have it: a
+the default rule keeps its energy. Right, the same bead in maximal coordinates as a user of PyBullet would have it: a
 body of mass 1 without damping, on a prismatic constraint to the world (createConstraint, JOINT_PRISMATIC) that before
 every step is made anew through the nearest point of the wire, along the wire's tangent there; Bullet then steps along
 the tangent and corrects what it finds with its own error reduction. (A point-to-point constraint moved to the nearest

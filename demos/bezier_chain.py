@@ -2,8 +2,8 @@
 
 After Si & Guenter (2011), figure 3: the curve passes through the centre of the first ring, whose main axis is the
 curve's tangent; in it hangs a chain of rings, torus on torus, four coordinates each (Guenter & Lee 2009, eq. 15). The
-curve is a valley that the chain never leaves; at its ends the first coordinate would stop. One implicit midpoint step a
-frame of 1/60 s.
+curve is a valley that the chain never leaves; at its ends the first coordinate would stop. One step a frame of
+1/60 s, by the default rule.
 """
 
 from __future__ import annotations

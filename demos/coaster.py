@@ -3,7 +3,7 @@
 A car is a joint along the track (Guenter & Lee 2009, section 5, has it as an example), which is banked: every control
 point has its own upward direction. All cars are driven by one shared coordinate, the leading car's way s in metres: car
 k is at s - k GAP. The passengers sit on springs. A chain lift gives back on the last climb what friction took. One
-implicit midpoint step a frame of 1/60 s.
+step a frame of 1/60 s, by the default rule.
 """
 
 from __future__ import annotations

@@ -4,9 +4,9 @@ What Guenter & Lee (2009), section 7, would have in human figures instead of hin
 two bars that cross; femur, shank and ligaments close a loop in closed form, driven by the one angle of flexion, so that
 the axis, where the ligaments cross, moves back as the knee bends. Its paths in the femur (dark) and in the shank (gold)
 roll on each other, and the condyle's outline is what the flat tibial plateau leaves of the femur. The scapula is a
-surface joint on an ellipsoid and a turn about the normal; the arm hangs on it by a ball joint. One implicit midpoint
-step a frame of 1/60 s: it keeps the energy that the scapula's springs lend, to a part in two thousand of the motion's,
-where semi-implicit Euler loses all of it in five seconds. The knee is drawn five times too large.
+surface joint on an ellipsoid and a turn about the normal; the arm hangs on it by a ball joint. One step a
+frame of 1/60 s, by the default rule: it keeps the energy that the scapula's springs lend, to a part in twenty thousand
+of the motion's, where semi-implicit Euler loses all of it in five seconds. The knee is drawn five times too large.
 """
 
 from __future__ import annotations

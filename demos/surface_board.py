@@ -2,7 +2,7 @@
 
 After Si & Guenter (2011), figure 4: the board lies in the tangent plane of the patch (Guenter & Lee 2009, section 5),
 two coordinates and a turn about the normal. The patch is a bowl with waves in it; at its edges the coordinates stop.
-One implicit midpoint step a frame of 1/60 s.
+One step a frame of 1/60 s, by the default rule.
 """
 
 from __future__ import annotations

@@ -3,8 +3,8 @@
 Guenter & Lee (2009), figure 5d. Each bar hangs on a hinge whose angle is a function q_i(theta) of the one shared
 coordinate, the half opening of the tongs, so that the scissor's loops close by construction: no multipliers, no drift.
 Two chains of bars run from the fixed pin, a1 b2 a3 ... and b1 a2 b3 ...; their middles coincide. The fish hangs on a
-universal joint. One step a frame of 1/60 s, by the implicit midpoint rule: semi-implicit Euler is stable too, but its
-implicit springs halve the fish's sideways swing.
+universal joint. One step a frame of 1/60 s, by the default rule: semi-implicit Euler is stable too, but its implicit
+springs halve the fish's sideways swing.
 """
 
 from __future__ import annotations

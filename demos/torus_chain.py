@@ -2,8 +2,8 @@
 
 The torus chain of Si & Guenter (2011), figure 1 and table 1 (TC10, TC20). A ring hangs in a ring by S1 S2^-1, four
 coordinates (Guenter & Lee 2009, eq. 15). The first ring slides neither along the fixed one nor along itself: it turns
-about both tubes, two hinges, so that there are 2 + 4 (count - 1) coordinates. One implicit midpoint step a frame of
-1/60 s.
+about both tubes, two hinges, so that there are 2 + 4 (count - 1) coordinates. One step a frame of 1/60 s, by the
+default rule.
 """
 
 from __future__ import annotations

@@ -3,8 +3,8 @@
 Guenter & Lee (2009), figure 5c: the position and the turn of a rolling wheel are functions of one coordinate, so that
 there is nothing to constrain. The yellow and green wheel rolls in a half circle and a smaller one rolls in it; a pinion
 carries a pendulum to and fro on its rack; of two gears, 12 teeth in 24, the smaller one has a heavy spot. Five
-coordinates. One step a frame of 1/60 s, by the implicit midpoint rule: its energy is true to a part in two thousand,
-that of semi-implicit Euler, stable as well, only to three in a hundred.
+coordinates. One step a frame of 1/60 s, by the default rule: its energy is true to a part in fifty thousand, that
+of semi-implicit Euler, stable as well, only to seven in a hundred.
 """
 
 from __future__ import annotations

@@ -3,7 +3,7 @@
 After Si & Guenter (2011), figure 2 and table 1 (WM): sphere on sphere, sphere on ellipsoid, sphere on torus, torus on
 torus and torus on ellipsoid, four coordinates each, and the hub's hinge. Contacts lie on the bodies' equators, far from
 the poles, where u and v have no meaning; springs along the coordinates keep them there while the sails sway. One
-implicit midpoint step a frame of 1/60 s.
+step a frame of 1/60 s, by the default rule.
 """
 
 from __future__ import annotations

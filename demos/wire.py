@@ -1,8 +1,8 @@
 """Beads with pendants slide along a knotted wire, each carried by the wire's Frenet frame.
 
 Guenter & Lee (2009), figures 5a and 8: a bead is C(q) Rx(r), the travelling frame of the curve times a rotation about
-its tangent. The bead cannot leave the wire, whatever the time step: its position is the curve. One implicit midpoint
-step a frame of 1/60 s.
+its tangent. The bead cannot leave the wire, whatever the time step: its position is the curve. One step a frame of
+1/60 s, by the default rule.
 """
 
 from __future__ import annotations

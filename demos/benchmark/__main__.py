@@ -17,6 +17,7 @@ from demos.benchmark import (
     maximal,
     report,
     startup,
+    sweeps,
     topology,
 )
 from demos.benchmark.contact import tables as contact
@@ -34,6 +35,7 @@ TABLES = (
     "papers",
     "contact",
     "integrators",
+    "sweeps",
     "formulations",
     "edits",
     "topology",
@@ -80,6 +82,8 @@ def _print(chosen: argparse.Namespace, tables: Sequence[str]) -> None:
         contact.all_of_them(chosen.long, chosen.rows)
     if "integrators" in tables:
         integrators.table()
+    if "sweeps" in tables:
+        sweeps.table()
     if "formulations" in tables:
         formulations.table(20 * chosen.seconds)
     if "edits" in tables:

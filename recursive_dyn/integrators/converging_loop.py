@@ -9,6 +9,11 @@ call, changes are those from call to call.
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from functools import partial
+
+import numpy as np
+
 from recursive_dyn.codegen.emitting.drivers import NOT_CONVERGED
 from recursive_dyn.codegen.emitting.ir_text import copy, load, place
 from recursive_dyn.codegen.emitting.llvm import scalar_literal
@@ -31,12 +36,24 @@ LEFT = 1e-16  # the same of the next change, where it need not be taken
 AGREED = 1e-26  # the same of the next call, where forces are asked for
 ROUNDING = 1e-18  # the same, where it no longer falls to a quarter
 MOST = 25  # calls of the kernel, after which it does not converge
+FAR = 1e4  # times the square of the middle's size, or of 1, beyond which it has run away
 _USUAL = 5  # of them a step
 
 
-def loop(entry: str, sizes: Sizes) -> str:
-    """The kernel [q, v, tau, dt, v_middle] -> [q, v, v_middle, changes] is iterated; what runs away to infinity has not
-    converged either."""
+def converging(
+    left: float = LEFT, most: int = MOST, usual: int = _USUAL, natural: bool = False
+) -> Callable[[str, Sizes], str]:
+    """The loop of a kernel [q, v, tau, dt, v_middle] -> [q, v, v_middle, changes], which is iterated; what runs away to
+    infinity has not converged either.
+
+    left: squared relative change that need not be made; most: calls, after which it does not converge; usual: of them a
+    step; natural: whether the second change tells that there is another solution about. If it does not the kernel tells
+    the middle's size before its changes, squared: what runs away from that of the first call has not converged.
+    """
+    return partial(_loop, left, most, usual, natural)
+
+
+def _loop(left: float, most: int, usual: int, natural: bool, entry: str, sizes: Sizes) -> str:
     return f"""{WITHIN}
 {opening(entry, sizes.inputs, LIMITED, SWEPT_SO_FAR, sizes.first)}
 step:
@@ -53,28 +70,42 @@ step:
 sweep:
   %k = phi i64 [ 0, %step ], [ %k1, %again ]
   %called = phi double [ {scalar_literal(1e-100)}, %step ], [ %newton, %again ]
+  %known = phi double [ {scalar_literal(np.inf)}, %step ], [ %beyond, %again ]
 {evaluation(entry, sizes.asked, "%half")}
   %good = call i1 @rd.finite(ptr %out, i64 {sizes.outputs})
   br i1 %good, label %measure, label %lost
 measure:
   %k1 = add i64 %k, 1
-{_settled(sizes.asked)}
+{_CLOSE if natural else _RUNNING}
+  br i1 %close, label %look.on, label %lost
+look.on:
+{_settled(sizes.asked, left, natural)}
   br i1 %settled, label %arrive, label %judge
 judge:
   br i1 %hopeful, label %again, label %lost
 again:
 {copy("%m", "%better", sizes.nv)}
-  %tired = icmp sge i64 %k1, {MOST}
+  %tired = icmp sge i64 %k1, {most}
   br i1 %tired, label %lost, label %sweep
 {leaving("lost", NOT_CONVERGED)}
 arrive:
 {size_check("%out", sizes.state, "lost")}
 check:
 {limit_check("%out")}
-{swept_step("%out", sizes.state, _USUAL)}"""
+{swept_step("%out", sizes.state, usual)}"""
 
 
-def _settled(asked: bool) -> str:
+_CLOSE = """  %beyond = fadd double %known, 0.0
+  %close = or i1 true, true"""
+_RUNNING = f"""{load("size", "double", "%end", -1 - CHANGES)}
+  %one = fadd double %size, 1.0
+  %far = fmul double %one, {scalar_literal(FAR)}
+  %begins = icmp eq i64 %k, 0
+  %beyond = select i1 %begins, double %far, double %known
+  %close = fcmp ole double %size, %beyond"""  # whether the middle is no larger than what the first call says
+
+
+def _settled(asked: bool, left: float, natural: bool) -> str:
     """%settled: whether nothing is left to be found, or what is left is rounding; %hopeful: whether it can be."""
     changes = load("newton", "double", "%end", -CHANGES)
     if asked:
@@ -82,7 +113,7 @@ def _settled(asked: bool) -> str:
   %ratio = fdiv double %newton, %called
   %e = fadd double %newton, 0.0
   %first = icmp eq i64 %k, 0
-  %falls = fcmp ole double %ratio, 0.25
+  %falls = {_hope("ole double %ratio, 0.25", natural)}
   %hopeful = or i1 %first, %falls
   %square = fmul double %ratio, %ratio
   %following = fmul double %square, %e
@@ -94,8 +125,8 @@ def _settled(asked: bool) -> str:
 {load("following", "double", "%end", -1)}
   %ratio = fdiv double %following, %e
   %quarter = fmul double %newton, 0.25
-  %hopeful = fcmp ole double %second, %quarter
-  %expected = fcmp ole double %following, {scalar_literal(LEFT)}"""
+  %hopeful = {_hope("ole double %second, %quarter", natural)}
+  %expected = fcmp ole double %following, {scalar_literal(left)}"""
     return f"""{changes}
   %small = fcmp ole double %e, {scalar_literal(DONE)}
   %stalls = fcmp ugt double %ratio, 0.25
@@ -103,3 +134,8 @@ def _settled(asked: bool) -> str:
   %found = or i1 %small, %expected
   %rounded = and i1 %stalls, %low
   %settled = or i1 %found, %rounded"""
+
+
+def _hope(comparison: str, natural: bool) -> str:
+    """What finds out whether there is no other solution about; always, where that is not asked."""
+    return f"fcmp {comparison}" if natural else "or i1 true, true"

@@ -5,22 +5,23 @@
     v_m = v + h a / 2,   v' = 2 v_m - v,   q' = q moved by h v_m
 
 with M, bias, the constraints C and force elements, a part of tau, at (q_m, v_m) (Hairer, Lubich & Wanner 2006,
-Geometric Numerical Integration, I.1.2 and II.1). v_m is found by fixed-point sweeps, in which the joints' dampers D and
-springs K are implicit. theta is 1 / 2 where a step resolves a damper and 1 where it does not: with z = h D / M_ii where
-the step begins, theta = (1 + z) / (2 + z) is second order and has a damped coordinate end at 2 / (2 + 2 z + z^2) of its
-speed, close to exp(-z), which does not ring. The constraints' forces then do no work on the way of the step. The centre
-of mass of a body that moves freely is stepped in world axes; everything is written in the axes of the middle.
+Geometric Numerical Integration, I.1.2 and II.1). theta is 1 / 2 where a step resolves a damper and 1 where it does not:
+with z = h D / M_ii where the step begins, theta = (1 + z) / (2 + z) is second order and has a damped coordinate end at
+2 / (2 + 2 z + z^2) of its speed, close to exp(-z), which does not ring. The constraints' forces do no work on the way
+of the step. The centre of mass of a body that moves freely is stepped in world axes; everything is written in the axes
+of the middle.
+
+v_m is found by sweeps, each of which solves these equations with M, bias and C where the last one led, dampers and
+springs implicit. On trees a sweep goes on from there by an exact step of Newton's method and one or two more by its
+factors (``midpoint_newton``), unless these do not contract. Under constraints, and by the trace form, it does not.
 """
 
 from __future__ import annotations
 
 import numpy as np
 
-from recursive_dyn.codegen.emitting.drivers import NOT_CONVERGED
-from recursive_dyn.codegen.emitting.ir_text import copy, load, place
-from recursive_dyn.codegen.emitting.llvm import scalar_literal
-from recursive_dyn.codegen.emitting.sizes import Sizes
-from recursive_dyn.graph.expression import Scalar, array, reciprocal
+from recursive_dyn.graph.expression import Scalar, array, less, reciprocal, select
+from recursive_dyn.integrators.converging_loop import CHANGES, converging
 from recursive_dyn.integrators.free_body import MOVING, stepped_point
 from recursive_dyn.integrators.integrator import (
     Integrator,
@@ -34,53 +35,93 @@ from recursive_dyn.integrators.integrator import (
     numbers,
     plain_positions,
 )
-from recursive_dyn.integrators.loop_text import (
-    LIMITED,
-    SWEPT_SO_FAR,
-    WITHIN,
-    evaluation,
-    leaving,
-    limit_check,
-    opening,
-    size_check,
-    swept_step,
-)
+from recursive_dyn.integrators.midpoint_newton import Middle, Newton, springs
+from recursive_dyn.integrators.newton_changes import apart, changes_of, following, relative
 from recursive_dyn.recursion import multipliers as constraints
 from recursive_dyn.recursion import tree_rows
 from recursive_dyn.recursion.configuration import integrate
-from recursive_dyn.recursion.context import Context, Function, Outputs
+from recursive_dyn.recursion.context import TRACE, Context, Function, Outputs
 from recursive_dyn.recursion.equations.mass_matrix import carried
 from recursive_dyn.recursion.forces import passive
 from recursive_dyn.recursion.forces.element_forces import element_forces
 from recursive_dyn.recursion.kinematics import Tree
-from recursive_dyn.spatial.algebra import cross
+from recursive_dyn.recursion.multipliers import YieldingRow
+from recursive_dyn.spatial.algebra import cross, dot
 from recursive_dyn.spatial.rotations import quaternion_exp, quaternion_product, quaternion_to_matrix, rotation_exp
 
-_TOLERANCE = 1e-24  # squared relative change of the velocity of the middle at which the sweeps have converged
-_SWEEPS = 100  # after which they do not
-_USUAL = 10  # of them a step
+AHEAD = 1e-3  # of a sweep's squared change, what the next one's is taken for
+_LEFT = AHEAD * 1e-24  # squared relative change of the velocity of the middle that need not be made
+_MOST, _USUAL = 100, 4  # sweeps, after which they do not converge; of them a step
 
 
 def _graph(c: Context) -> Outputs:
-    """One sweep: a better v_middle, the step it implies, its squared change and size."""
+    """A better v_middle, the step it implies, its changes and its size, squared."""
+    return _by_sweep(c) if c.model.constraints or c.method == TRACE else _by_newton(c)
+
+
+def _by_sweep(c: Context) -> Outputs:
+    """One sweep, of which nothing is foreseen but that the next one changes less."""
     h = c.input("dt")[0]
-    start = c.tree
-    guess = start.paced(c.input("v_middle"))
-    middle = start.at(array(_moved(start, guess, h, 0.5)), guess)
-    forces, diagonal = _joint_forces(start, h)
-    acting = element_forces(middle)
-    tau = [t + f + e for t, f, e in zip(c.input("tau"), forces, acting, strict=True)]
+    guess = c.tree.paced(c.input("v_middle"))
+    q, v, better = _swept(c, guess, *_joint_forces(c.tree, h))
+    way = array(better) - guess
+    change = dot(way, way)
+    error = [change, change, change, change * AHEAD, dot(better, better)]
+    return [("q", q), ("v", v), ("v_middle", better), ("error", error)]
+
+
+def _swept(
+    c: Context, guess: np.ndarray, forces: list[Scalar], diagonal: list[Scalar]
+) -> tuple[list[Scalar], list[Scalar], list[Scalar]]:
+    """(q, v, a better velocity of the middle) by the acceleration at the middle that ``guess`` (nv,) leads to; springs
+    answer what that is off from the one that leads to ``guess``."""
+    h, start = c.input("dt")[0], c.tree
+    middle = Middle(start, start.at(array(_moved(start, guess, h, 0.5)), guess), h)
+    tau = [t + f + e for t, f, e in zip(c.input("tau"), forces, element_forces(middle.tree), strict=True)]
+    diagonal = list(diagonal)
+    for slot, joint in enumerate(c.model.coordinates):
+        if joint.torsion:
+            more = joint.torsion * h * h * 0.25
+            diagonal[slot], tau[slot] = diagonal[slot] + more, tau[slot] + more * middle.acceleration[slot]
+    rows = [row * (h * 0.5) for row in springs(middle.tree)]
+    held = [YieldingRow(list(r), -dot(r, middle.acceleration), 0.0, 1.0, 0.0, 0.0, 0.0) for r in rows]
     bias = None
     if c.model.constraints:
         free = _step(start, guess, array(np.zeros(c.model.nv)), h)[2]
-        bias = constraints.middle_bias(middle, array(free), h)
-    a = array(c.accelerations(middle, tau, diagonal, bias))
-    q, v, better = _step(start, guess, a, h)
-    change: Scalar = 0.0
-    size: Scalar = 0.0
-    for x, y in zip(better, guess, strict=True):
-        change, size = change + (x - y) * (x - y), size + x * x
-    return [("q", q), ("v", v), ("v_middle", better), ("error", [change, size])]
+        bias = constraints.middle_bias(middle.tree, array(free), h)
+    a = c.solved(middle.tree, tau, diagonal, bias, held).a
+    return _step(start, guess, array(a), h)
+
+
+def _by_newton(c: Context) -> Outputs:
+    """A sweep, a step of Newton's method and more by its factors to a better v_middle; the step that it implies; what
+    changes in all, by the second and by the last of these and by the next one, and the middle's size, squared. Of trees
+    of which the second change is not half as long as Newton's (Deuflhard 2004, Newton methods for nonlinear problems,
+    2.1) the sweep is all that is taken."""
+    h, start = c.input("dt")[0], c.tree
+    forces, diagonal = _joint_forces(start, h)
+    known, trees = array(forces) + c.input("tau"), apart(c.model)
+    first = start.paced(c.input("v_middle"))
+    swept = array(_swept(c, first, forces, diagonal)[2])
+    guess, newton, taken = swept, None, list[list[Scalar]]()
+    falls: list[Scalar] = [1.0] * len(trees)
+    for _ in range(changes_of(c.model)):
+        middle = Middle(start, start.at(array(_moved(start, guess, h, 0.5)), guess), h)
+        newton = newton or Newton(middle, array(diagonal))
+        change = newton.change(middle, known + array(element_forces(middle.tree)))
+        taken.append([dot(change[slots], change[slots]) for slots in trees])
+        better = guess + change
+        for n, slots in enumerate(trees) if len(taken) > 1 else ():
+            falls[n] = falls[n] * less(taken[-1][n] * 4.0, taken[-2][n])
+            before = swept if len(taken) == 2 else guess
+            better[slots] = [select(falls[n], x, y) for x, y in zip(better[slots], before[slots], strict=True)]
+        guess = better
+    a = Middle(start, start.at(array(_moved(start, guess, h, 0.5)), guess), h).acceleration
+    q, v, _ = _step(start, guess, a, h)
+    ahead = [following(*own) for own in zip(*taken, strict=True)]
+    whole = dot(guess - first, guess - first)
+    error = [whole, *(array(x).sum() for x in (taken[1], taken[-1], ahead)), dot(guess, guess)]
+    return [("q", q), ("v", v), ("v_middle", list(guess)), ("error", error)]
 
 
 def _joint_forces(start: Tree, h: Scalar) -> tuple[list[Scalar], list[Scalar]]:
@@ -94,10 +135,9 @@ def _joint_forces(start: Tree, h: Scalar) -> tuple[list[Scalar], list[Scalar]]:
     return forces, diagonal
 
 
-def relative(error: list[Scalar]) -> list[Scalar]:
-    """The squared relative change, of velocities below 1 against 1."""
-    change, size = error
-    return [change * reciprocal(size + 1.0)]
+def _sized(error: list[Scalar]) -> list[Scalar]:
+    """The middle's size, and squared relative changes."""
+    return [error[-1], *relative(error)]
 
 
 def _step(tree: Tree, guess: np.ndarray, a: np.ndarray, h: Scalar) -> tuple[list[Scalar], list[Scalar], list[Scalar]]:
@@ -132,46 +172,6 @@ def _moved(tree: Tree, middle: np.ndarray, h: Scalar, share: float) -> list[Scal
             place = q[:3] + quaternion_to_matrix(q[3:]) @ center + way
             result[q0 : q0 + 3] = list(place - quaternion_to_matrix(array(result[q0 + 3 : q0 + 7])) @ center)
     return result
-
-
-def loop(entry: str, sizes: Sizes) -> str:
-    """The kernel [q, v, tau, dt, v_middle] -> [q, v, v_middle, error] is iterated until v_middle stands still.
-
-    Sweeps that run away to infinity have not converged either.
-    """
-    return f"""{WITHIN}
-{opening(entry, sizes.inputs, LIMITED, SWEPT_SO_FAR, sizes.first)}
-step:
-{place("v", "double", "%in", sizes.nq)}
-{place("tau", "double", "%v", sizes.nv)}
-{place("dt", "double", "%tau", sizes.nv)}
-{place("m", "double", "%dt", 1)}
-{copy("%m", "%v", sizes.nv)}
-{load("h", "double", "%dt", 0)}
-  %half = fmul double %h, 0.5
-  br label %sweep
-sweep:
-  %k = phi i64 [ 0, %step ], [ %k1, %again ]
-{evaluation(entry, sizes.asked, "%half")}
-  %good = call i1 @rd.finite(ptr %out, i64 {sizes.outputs})
-  br i1 %good, label %measure, label %lost
-measure:
-  %k1 = add i64 %k, 1
-{place("end", "double", "%out", sizes.outputs)}
-{load("e", "double", "%end", -1)}
-  %settled = fcmp ole double %e, {scalar_literal(_TOLERANCE)}
-  br i1 %settled, label %size, label %again
-size:
-{size_check("%out", sizes.outputs, "lost")}
-again:
-{place("better", "double", "%out", sizes.state)}
-{copy("%m", "%better", sizes.nv)}
-  %tired = icmp sge i64 %k1, {_SWEEPS}
-  br i1 %tired, label %lost, label %sweep
-{leaving("lost", NOT_CONVERGED)}
-check:
-{limit_check("%out")}
-{swept_step("%out", sizes.state, _USUAL)}"""
 
 
 def definition(equations: ModelEquations, q: np.ndarray, v: np.ndarray, tau: np.ndarray, h: float) -> StatePair:
@@ -234,17 +234,18 @@ INTEGRATOR = Integrator(
     name="implicit_midpoint",
     function="midpoint",
     graph=Function(
-        "q, v after dt and a better v_middle: a sweep of the implicit midpoint rule; then its squared relative change.",
+        "q, v after dt and a better v_middle: by Newton's method, or under constraints by a sweep, of the implicit"
+        " midpoint rule; then its squared relative changes.",
         ("q", "v", "tau", "dt", "v_middle"),
-        lambda m: (m.nq + 2 * m.nv + 1,),
+        lambda m: (m.nq + 2 * m.nv + 1 + CHANGES,),
         _graph,
         solves=True,
         rows=tree_rows.state_and_velocity,
-        sums=2,
-        total=relative,
+        sums=1 + CHANGES,
+        total=_sized,
         configuration=True,
     ),
-    loop=loop,
+    loop=converging(_LEFT, _MOST, _USUAL),
     definition=definition,
     order=2,
     share=0.5,

@@ -20,17 +20,14 @@ velocities are not taken (``chord_constraints``).
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from itertools import pairwise
-
 import numpy as np
 
-from recursive_dyn.graph.expression import Scalar, array, less, reciprocal, select
-from recursive_dyn.integrators.converging_loop import CHANGES, loop
+from recursive_dyn.graph.expression import Scalar, array, reciprocal
+from recursive_dyn.integrators.converging_loop import CHANGES, converging
 from recursive_dyn.integrators.free_body import MOVING, TURNING
 from recursive_dyn.integrators.integrator import Integrator
+from recursive_dyn.integrators.newton_changes import LARGE, apart, changes_of, following, relative, updated
 from recursive_dyn.integrators.variational_definition import definition
-from recursive_dyn.model.model import Model
 from recursive_dyn.recursion import tree_rows
 from recursive_dyn.recursion.chords import chord_constraints, chord_momenta
 from recursive_dyn.recursion.chords.chord_constraints import BoundChords
@@ -44,13 +41,8 @@ from recursive_dyn.recursion.equations.balanced_masses import balanced_moments
 from recursive_dyn.recursion.equations.inverse_dynamics import inverse_dynamics
 from recursive_dyn.recursion.forces.element_forces import element_forces
 from recursive_dyn.recursion.kinematics import Tree
-from recursive_dyn.recursion.momenta.impulse import roots
-from recursive_dyn.recursion.multipliers import NOTHING
 from recursive_dyn.spatial.algebra import cross, dot
 from recursive_dyn.spatial.rotations import quaternion_exp, quaternion_product, quaternion_to_matrix
-
-FEW, MANY = 2, 3  # changes of the middle's velocity: Newton's, and those by its factors
-LARGE = 18  # coordinates of a tree, of which more make one more change cheaper than what it saves
 
 
 class _Step:
@@ -126,7 +118,7 @@ class _Newton:
         self._bound = None
         if step.c.model.constraints:
             self._bound = BoundChords(step.start, step.end, self._factors)
-        self._trees = _apart(step.c.model)
+        self._trees = apart(step.c.model)
         self._taken: list[np.ndarray] = []
         self._scale = reciprocal(step.h * step.h)
 
@@ -138,68 +130,19 @@ class _Newton:
         excess = _shorter(step.start, step.way, found)
         for slots in self._trees:
             if self._bound is not None or len(slots) <= LARGE:
-                excess[slots] = _updated(excess[slots], [x[slots] for x in self._taken])
+                excess[slots] = updated(excess[slots], [x[slots] for x in self._taken])
         self._taken.append(excess)
         return _Step(step.c, step.way - excess)
 
     def changes(self) -> list[Scalar]:
         """Squares of the first, second and last change of the middle's velocity, and of what the next one would be, as
-        ``_following`` has it; no shorter than the last where constraints, which are to hold where a step ends, have
+        ``following`` has it; no shorter than the last where constraints, which are to hold where a step ends, have
         nothing given back."""
         squares = [[dot(x[slots], x[slots]) for slots in self._trees] for x in self._taken]
-        following = squares[-1]
+        ahead = squares[-1]
         if self._bound is None:
-            following = [_following(*own) for own in zip(*squares, strict=True)]
-        return [array(x).sum() * self._scale for x in (squares[0], squares[1], squares[-1], following)]
-
-
-def _following(first: Scalar, *others: Scalar) -> Scalar:
-    """The square of the next change after these: as much shorter than the last as that is than the one before, but no
-    more than twice as long as what the second is to the first says, as the last may be rounding."""
-    *before, last = others
-    shorter = last * reciprocal([first, *before][-1] + NOTHING)
-    for second in before[:1]:
-        usual = second * reciprocal(first + NOTHING) * 4.0
-        shorter = select(less(usual, shorter), usual, shorter)
-    return last * shorter
-
-
-def _updated(s: np.ndarray, taken: Sequence[np.ndarray]) -> np.ndarray:
-    """What Broyden's updates by the changes that were taken make of one by the first matrix (Kelley 1995, Iterative
-    methods for linear and nonlinear equations, 7.3); of one that is not small against the last, rounding, nothing."""
-    for before, after in pairwise(taken):
-        s = s + after * _share(s, before)
-    for last in taken[-1:]:
-        s = s * reciprocal(1.0 - _share(s, last))
-    return s
-
-
-def _share(s: np.ndarray, way: np.ndarray) -> Scalar:
-    """How much of a way there is in s, 0 where that is a quarter or more."""
-    share = dot(way, s) * reciprocal(dot(way, way) + NOTHING)
-    return select(less(share * share, 1.0 / 16.0), share, 0.0)
-
-
-def _sweep(model: Model) -> int:
-    """How many changes are made before what is left is looked at. One more is a seventh of a sweep of a large tree, of
-    which some part nearly always moves so fast that a second sweep would be made without it."""
-    largest = max(map(len, _by_root(model).values()), default=0)
-    return MANY if model.constraints or largest > LARGE else FEW
-
-
-def _by_root(model: Model) -> dict[int, list[int]]:
-    """Slots of each tree, by its first link."""
-    trees: dict[int, set[int]] = {}
-    for first, link in zip(roots(model), model.links, strict=True):
-        trees.setdefault(first, set()).update(link.slots)
-    return {first: sorted(own) for first, own in trees.items()}
-
-
-def _apart(model: Model) -> list[list[int]]:
-    """Slots of each of the trees, which know nothing of each other; all of them, where these are held together."""
-    slots = list(_by_root(model).values())
-    together = bool(model.constraints) or sum(map(len, slots)) > model.nv
-    return [list(range(model.nv))] if together else slots
+            ahead = [following(*own) for own in zip(*squares, strict=True)]
+        return [array(x).sum() * self._scale for x in (squares[0], squares[1], squares[-1], ahead)]
 
 
 def _graph(c: Context) -> Outputs:
@@ -207,17 +150,11 @@ def _graph(c: Context) -> Outputs:
     its size, all squared."""
     step = _Step(c, c.tree.paced(c.input("v_middle")) * c.input("dt")[0])
     newton = _Newton(step)
-    for _ in range(_sweep(c.model)):
+    for _ in range(changes_of(c.model)):
         step = newton.better(step)
     q, v = step.landed()
     error = [*newton.changes(), dot(step.middle, step.middle)]
     return [("q", q), ("v", v), ("v_middle", list(step.middle)), ("error", error)]
-
-
-def _relative(error: list[Scalar]) -> list[Scalar]:
-    """Squared relative changes, of velocities below 1 against 1."""
-    *changes, size = error
-    return [change * reciprocal(size + 1.0) for change in changes]
 
 
 def _moved(tree: Tree, way: np.ndarray) -> list[Scalar]:
@@ -269,10 +206,10 @@ INTEGRATOR = Integrator(
         _graph,
         rows=tree_rows.state_and_velocity,
         sums=1 + CHANGES,
-        total=_relative,
+        total=relative,
         configuration=True,
     ),
-    loop=loop,
+    loop=converging(natural=True),
     definition=definition,
     order=2,
     share=0.5,

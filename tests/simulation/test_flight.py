@@ -81,11 +81,11 @@ def test_at_a_limit_is_within_and_beyond_is_not(integrator):
 
 
 def test_a_run_whose_sweeps_are_many_ends_early_and_goes_on():
-    """The implicit midpoint rule takes as many steps at a time as ten sweeps each allow, or more if they are fewer."""
+    """The implicit midpoint rule takes as many steps at a time as four sweeps each allow, or more if they are fewer."""
     d = chain({})
     one, other = (Flight(d, "implicit_midpoint") for _ in range(2))
     q, v, tau = begin(d)
-    h, v = 15 * H, 2.0 * v  # some 15 sweeps a step
+    h, v = 35 * H, 2.0 * v  # some five sweeps a step
     ends = [(q.copy(), v.copy()) for _ in range(2)]
     one._loop._spell = other._loop._spell = 1000
     counts = []

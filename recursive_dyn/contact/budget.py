@@ -8,6 +8,7 @@ from __future__ import annotations
 from recursive_dyn.codegen.compiled import Integers, compiled
 from recursive_dyn.codegen.loops.intrinsics import foreign_int
 
+ENDLESS = 1 << 60  # ns
 _MICRO = 1000.0  # ns
 
 
@@ -15,6 +16,12 @@ _MICRO = 1000.0  # ns
 def late(time: Integers) -> bool:
     """Whether the time is over."""
     return foreign_int(time[0]) >= time[1] if time[0] != 0 else False
+
+
+@compiled
+def left(time: Integers) -> int:
+    """Nanoseconds that are left, or more than any solve takes."""
+    return time[1] - foreign_int(time[0]) if time[0] != 0 else ENDLESS
 
 
 @compiled

@@ -96,6 +96,7 @@ STILL = 1e-12  # shift times velocity below which the way velocity is carried al
 
 # Newton's method on an island
 LEAST_STEPS = 30  # sweeps that must be left for it: cut shorter, it is no better than sweeps
+WORTH_BEGINNING = 150  # sweeps that time must be left for, too: what is begun is not ended between steps
 FEW_UNKNOWNS = 96  # of an island, up to which direct solves come first
 INTERIOR_STEPS = (20, 80, 160, 200, 200)  # at most, in turn, of two thirds of what is left, each followed by
 AUGMENTED_STEPS = (40, 200, 200, 100, 100)  # so many of the other method

@@ -6,7 +6,7 @@ import numpy as np
 
 from recursive_dyn.codegen.compiled import Floats, compiled
 from recursive_dyn.contact.blocks import Island, accumulate
-from recursive_dyn.contact.budget import late
+from recursive_dyn.contact.budget import ENDLESS, late, left
 from recursive_dyn.contact.islands.rescue import clear, rescued, squeezed
 from recursive_dyn.contact.newton.newton import has_moments, newton
 from recursive_dyn.contact.sweeps.mixing import mixing, read, unknowns, write
@@ -24,6 +24,7 @@ from recursive_dyn.contact.tuning import (
     MOMENTS_STEPS,
     PATIENCE,
     SWEEPS_BETWEEN,
+    WORTH_BEGINNING,
     YIELDING,
     YIELDING_SWEEPS,
 )
@@ -35,22 +36,23 @@ def solve_island(it: Island, iterations: int, tolerance: float) -> tuple[int, fl
     accumulate(it)
     if squeezed(it):
         clear(it)
-    change, done = 0.0, 0
+    change, done, began = 0.0, 0, left(it.time)
     while done < min(FIRST_SWEEPS, iterations):
         change = sweep(it, 0.0)
         done += 1
         if change <= tolerance or late(it.time):
             return done, change
-    kept = np.empty(unknowns(it))
+    kept, now = np.empty(unknowns(it)), left(it.time)
     read(it, kept)
     few, enough = len(kept) <= FEW_UNKNOWNS, iterations - done >= LEAST_STEPS
-    if few or not enough:
+    hurried = now < ENDLESS and now * done < WORTH_BEGINNING * (began - now)
+    if few or not (enough or hurried):
         for attempt in range(ATTEMPTS if enough else len(DIRECT_SOFTNESS)):
             done, change = _direct(it, kept, attempt, done, change, iterations, tolerance)
             if change <= tolerance:
                 return done, change
     patient = iterations >= YIELDING_SWEEPS
-    if iterations - done >= LEAST_STEPS and not late(it.time):
+    if iterations - done >= LEAST_STEPS and not hurried and not late(it.time):
         read(it, kept)
         given, most = kept.copy(), iterations
         if patient and has_moments(it):

@@ -38,8 +38,8 @@ from recursive_dyn.simulation.present import seen
 from recursive_dyn.simulation.stepping.impulses import pulled
 from recursive_dyn.simulation.stepping.step_arrays import StepArrays
 
-Energies = Annotated[np.ndarray, float, 2]
-LEFT, FREE = 0, 1  # which energies
+Energies = Annotated[np.ndarray, float, 3]
+LEFT, FREE, MOVING = 0, 1, 2  # which energies
 FLOATS, SPRUNG = 1, 2  # kinds of trees whose energies are counted
 TOO_LONG = -4  # of a stage of a step: it is to be taken in parts
 LIFTED = 0.02  # of its motion's energy that springs may bring into an island in which nothing bounces
@@ -49,9 +49,9 @@ SHORTER, MOST_PARTS = 2, 64  # by how many times then; of a step at most
 
 @compiled
 def energies_left(s: StepArrays, layout: Layout, energies: Energies) -> bool:
-    """Write what energies (k, 2), J, trees in islands that bounced or met have: as the solve leaves them, when forces
-    that are as they are now have worked along the way that positions go, and as they are now; whether they are finite.
-    Bases have the momenta they are owed."""
+    """Write what energies (k, 3), J, trees in islands that bounced or met have: as the solve leaves them, when forces
+    that are as they are now have worked along the way that positions go, and as they are now, of which that of their
+    motion; whether they are finite. Bases have the momenta they are owed."""
     changed, nv = s.impulses.changes, len(s.v)
     left, free, fall = np.empty(nv), s.v.copy(), np.zeros(nv)
     for i in range(nv):
@@ -64,6 +64,7 @@ def energies_left(s: StepArrays, layout: Layout, energies: Energies) -> bool:
     _add_kinetic(s, layout, y, energies, LEFT)
     _whiten(s, layout, root, free, y)
     _add_kinetic(s, layout, y, energies, FREE)
+    energies[:, MOVING] = energies[:, FREE]
     _whiten(s, layout, root, changed.q, z)
     _whiten(s, layout, root, fall, f)
     for k in s.sleep.moving_lone[: s.sleep.counts[2]]:
@@ -104,24 +105,25 @@ def keep_energies(s: StepArrays, layout: Layout, contacts: ContactTable, energie
     energies where positions were moved to and momenta were settled: DONE, LOST where not all numbers are finite, or
     TOO_LONG where springs make that more than they have, and the step is not a short part of one yet."""
     changed, trees, owed, n, size = s.impulses.changes, s.trees, s.owed, contacts.size[0], len(s.trees.bases)
-    moving, by = s.sleep.moving_lone[: s.sleep.counts[2]], changed.struck
+    floating, by = s.sleep.moving_lone[: s.sleep.counts[2]], changed.struck
     bounced = Momentum(owed.known, owed.q, owed.v, np.zeros((size, 3)), np.zeros((size, 3)), owed.centers)
     pushed_by(trees, bounced, contacts, n, True)
     root, y, z = np.full(len(s.v), 1.0), np.empty(len(s.v)), np.empty(len(s.v))
     finite = seen(s.present, s.q, by, s.parameters) and factored(s, layout, root)
-    for k in moving:
+    for k in floating:
         if changed.islands[trees.slots[k, 0]] >= 0:
             settled_one(trees, k, _is_pushed(s, k), bounced, by, s.present)
     _whiten(s, layout, root, s.v, y)
     _whiten(s, layout, root, by, z)
     count = len(energies)
-    now, power, square, shares = np.zeros((count, 2)), np.zeros(count), np.zeros(count), np.zeros(count)
+    now, power, square, shares = np.zeros((count, 3)), np.zeros(count), np.zeros(count), np.zeros(count)
     sprung = np.zeros(count)
     _add_kinetic(s, layout, y, now, LEFT)
-    moves = now[:, LEFT].copy()
     finite = pulled(s.impulses, s.q, s.tau, s.parameters, 0) and finite
+    gained = np.zeros(count)
+    finite = _add_gained(s, layout, root, y, gained) and finite
     finite = _add_work(s, layout, root, s.impulses.swing[: len(s.v)], now, LEFT) and finite
-    for k in moving:
+    for k in floating:
         island = changed.islands[trees.slots[k, 0]]
         if island >= 0:
             at = NUMBERS * k + CENTER
@@ -135,13 +137,14 @@ def keep_energies(s: StepArrays, layout: Layout, contacts: ContactTable, energie
     too_much = False
     for k in range(count):
         won, does = now[k, LEFT] - energies[k, LEFT], changed.strikes[1 + k]
-        bound = not s.impulses.led and does < DRIVEN
-        if bound:
-            gain = now[k, LEFT] - energies[k, FREE]
-            too_much, won = too_much or gain > LIFTED * moves[k], max(won, gain)
+        moving = energies[k, MOVING]
+        if sprung[k] > 0.0 and does < DRIVEN and not s.impulses.led:
+            # what dampers take of a flight that is none is nobody's loss
+            gain = min(now[k, LEFT] - energies[k, FREE], gained[k])
+            too_much, won = too_much or gain > LIFTED * moving, max(won, gain)
         if does % DRIVEN != MEETS:
             # a bounce that works against the motion gives nothing back in parts of any length: only what counts is cut
-            counts = sprung[k] > 0.0 and abs(won) > SEEN * moves[k]
+            counts = sprung[k] > 0.0 and abs(won) > SEEN * moving
             too_much = too_much or (counts and is_too_much(won, power[k], square[k]))
             shares[k] = share_of(won, power[k], square[k]) if power[k] > 0.0 else 0.0
     _lengthen(s, layout, contacts, bounced, shares)
@@ -248,4 +251,26 @@ def _add_work(s: StepArrays, layout: Layout, root: Floats, accelerations: Floats
         if islands[slot] >= 0 and kind > 0:
             power = it.passive.outputs[slot] * way[slot] if kind == FLOATS else a[slot] * z[slot]
             energies[islands[slot], at] += (0.5 if at == FREE else -0.5) * power
+    return finite
+
+
+@compiled
+def _add_gained(s: StepArrays, layout: Layout, root: Floats, y: Floats, gained: Floats) -> bool:
+    """Add what islands (k,) of trees with springs, whose whitened velocities are y, have more than where the step
+    began, J, to third order in how far it went; whether that is finite."""
+    it, nv, counted = s.impulses, len(s.v), _counted(s, layout)
+    if it.difference.address == 0:
+        return True
+    finite = evaluated(it.difference, s.start_q, s.q, s.v[:0], s.parameters)
+    finite = pulled(it, s.start_q, s.tau, s.parameters, nv) and finite
+    forces, a, began, z = np.empty(nv), np.empty(nv), np.empty(nv), np.empty(nv)
+    for k in range(nv):
+        forces[k] = it.swing[k] + it.swing[nv + k]
+    _whiten(s, layout, root, forces, a)
+    _whiten(s, layout, root, s.start_v, began)
+    _whiten(s, layout, root, it.difference.outputs, z)
+    for slot in range(nv):
+        island = it.changes.islands[slot]
+        if island >= 0 and counted[layout.group[slot]] > 0:
+            gained[island] += 0.5 * (y[slot] * y[slot] - began[slot] * began[slot] - a[slot] * z[slot])
     return finite

@@ -35,8 +35,8 @@ def note_bouncing(s: StepArrays, layout: Layout, contacts: ContactTable, free: F
 
 @compiled
 def _meets(s: StepArrays, contacts: ContactTable, free: FreeInertias, c: int) -> bool:
-    """Whether the sides of a contact are fast enough to bounce where they met, as ``targets.unilateral`` has it: what
-    springs press on each other from the step's start on is not."""
+    """Whether the sides of a contact are fast enough where they met to come off again, as ``targets.unilateral`` has
+    it: what springs press on each other, or back at once, is not."""
     least, axis = s.settings[3], contacts.normals[c]
     end, start = 0.0, 0.0
     for side in range(2):
@@ -51,9 +51,13 @@ def _meets(s: StepArrays, contacts: ContactTable, free: FreeInertias, c: int) ->
             end += sign * _along(axis, V, p[0] - X[0, 3], p[1] - X[1, 3], p[2] - X[2, 3])
             V = s.frames.start_twists[body]
             start += sign * _along(axis, V, p[0] - X[0, 3], p[1] - X[1, 3], p[2] - X[2, 3])
-    gap = contacts.gaps[c]
-    square = end * end - 2.0 * (end - start) / s.settings[0] * gap
-    return start < -least or (end < -least and square > least * least)
+    gap, pull = contacts.gaps[c], (end - start) / s.settings[0]
+    square = end * end - 2.0 * pull * gap
+    if min(start, end) >= -least or square <= least * least:
+        return False
+    fast = np.sqrt(square)
+    since = min(2.0 * gap / (end - fast), s.settings[0]) if end < fast else s.settings[0]
+    return contacts.frictions[c, 4] * fast + 0.5 * pull * since > 0.0
 
 
 @compiled

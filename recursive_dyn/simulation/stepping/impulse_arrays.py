@@ -21,9 +21,9 @@ class ImpulseArrays(NamedTuple):
     """What impulses are solved for and move a state with.
 
     factors, integrate, accelerations: programs, the last one of steps of no length, with which it has most in common;
-    passive: of springs, where what has joints has some; turning (k, 2): first slot and number of slots of what turns
-    freely; guided, grounded (nv,): slots of trees in which nothing turns freely, and of those in which nothing floats,
-    but of none with springs; sprung (groups,): 1 for those with springs or force elements; led: whether anything is
+    passive, difference: where there are springs; turning (k, 2): first slot and number of slots of what turns freely;
+    guided, grounded (nv,): slots of trees in which nothing turns freely, and of those in which nothing floats, but of
+    none with springs; sprung (groups,): 1 for those with springs or force elements; led: whether anything is
     prescribed, or depends on time; hanging (nv,): of all but bodies that float alone; conserving (nv,): of those of
     them without springs, dampers and force elements; swing (2 nv,), acted, pull (nv,): as a solve is given it; moving
     (1,): whether anything moves that impulses last on; changes: what a solve finds, of as many rows as there can be,
@@ -37,6 +37,7 @@ class ImpulseArrays(NamedTuple):
     integrate: ProgramCall
     accelerations: ProgramCall
     passive: ProgramCall
+    difference: ProgramCall
     turning: Annotated[np.ndarray, int, 2]
     guided: Flags
     grounded: Flags
@@ -70,12 +71,14 @@ def impulse_arrays(
         hanging, conserving = np.zeros_like(hanging), np.zeros_like(conserving)
     sprung = sprung_groups(model)
     springs = (sprung > 0)[layout(model).group]
-    passive = program_call(dynamics, "passive_forces") if sprung.any() else NO_PROGRAM
+    passive, difference = (
+        program_call(dynamics, name) if sprung.any() else NO_PROGRAM for name in ("passive_forces", "difference")
+    )
     room = changes(model.nv, 0, rows)
     if not hanging.any():
         room = room._replace(acted=np.zeros(0), steady=np.zeros(0))
     return ImpulseArrays(
-        factors, integrate, accelerations, passive, turning, guided & ~springs, grounded & ~springs, sprung,
+        factors, integrate, accelerations, passive, difference, turning, guided & ~springs, grounded & ~springs, sprung,
         bool(model.prescribed), hanging, conserving,
         np.full(2 * model.nv, np.nan), np.zeros(model.nv), np.zeros(model.nv), np.zeros(1, dtype=bool), room,
         np.zeros(2 + 2 * model.nv), np.zeros(model.nv + 1), np.zeros(model.nv + 1), np.ones(1),

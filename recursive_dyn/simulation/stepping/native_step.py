@@ -135,7 +135,7 @@ def solve_and_settle(
     if not _solved(s, layout, contacts, earlier, free):
         return LOST
     poses = s.present.poses[:].copy() if s.part[1] > 1 else s.present.poses[:0]
-    energies = np.empty((s.impulses.changes.strikes[0] if n > 0 and s.placed[0] else 0, 2))
+    energies = np.empty((s.impulses.changes.strikes[0] if n > 0 and s.placed[0] else 0, 3))
     bounced = len(energies) > 0 and energies_left(s, layout, energies)
     kinetic = np.empty(layout.groups if s.counts[1] > 0 else 0)
     led = s.counts[1] > 0 and led_back(s, layout, kinetic)

@@ -41,7 +41,7 @@ class ForceElement:
     @cached_property
     def key(self) -> str:
         """Content hash."""
-        holonomic = [row.holonomic for row in self._rows]
+        holonomic = [row.holonomic for row in self.rows]
         return content_hash(f"{self.name} {holonomic} {self.energy is None} {len(self.stretches)}", self.scalars)
 
     @property
@@ -52,10 +52,11 @@ class ForceElement:
     @property
     def scalars(self) -> list[Scalar]:
         """All that it is written in."""
-        return [row.expression for row in self._rows] + [t.strength for t in self.terms]
+        return [row.expression for row in self.rows] + [t.strength for t in self.terms]
 
     @property
-    def _rows(self) -> list[Constraint]:
+    def rows(self) -> list[Constraint]:
+        """Measures, the energy and stretches."""
         own = [] if self.energy is None else [self.energy]
         return [*(t.measure for t in self.terms), *own, *self.stretches]
 

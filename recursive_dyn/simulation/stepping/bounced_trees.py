@@ -44,7 +44,8 @@ FLOATS, SPRUNG = 1, 2  # kinds of trees whose energies are counted
 TOO_LONG = -4  # of a stage of a step: it is to be taken in parts
 LIFTED = 0.02  # of its motion's energy that springs may bring into an island in which nothing bounces
 SEEN = 1e-3  # of its motion's energy that is worth shorter parts, where springs are and something bounces
-SHORTER, MOST_PARTS = 2, 64  # by how many times then; of a step at most
+SHORTER, MOST_PARTS, PARTS_OF_MANY = 4, 64, 16  # by how many times then; of a step at most, where coordinates are
+MANY = 64  # more than so many, as the whole scene is looked at in each
 
 
 @compiled
@@ -117,7 +118,7 @@ def keep_energies(s: StepArrays, layout: Layout, contacts: ContactTable, energie
     _whiten(s, layout, root, by, z)
     count = len(energies)
     now, power, square, shares = np.zeros((count, 3)), np.zeros(count), np.zeros(count), np.zeros(count)
-    sprung = np.zeros(count)
+    sprung, driven = np.zeros(count), np.zeros(count)
     _add_kinetic(s, layout, y, now, LEFT)
     finite = pulled(s.impulses, s.q, s.tau, s.parameters, 0) and finite
     gained = np.zeros(count)
@@ -134,22 +135,23 @@ def keep_energies(s: StepArrays, layout: Layout, contacts: ContactTable, energie
             power[island] += y[slot] * z[slot]
             square[island] += 0.5 * z[slot] * z[slot]
             sprung[island] = max(sprung[island], float(s.impulses.sprung[layout.group[slot]]))
+            driven[island] += 1.0 if _is_driven(s, slot) else 0.0
     too_much = False
     for k in range(count):
         won, does = now[k, LEFT] - energies[k, LEFT], changed.strikes[1 + k]
         moving = energies[k, MOVING]
-        if sprung[k] > 0.0 and does < DRIVEN and not s.impulses.led:
+        if sprung[k] > 0.0 and driven[k] == 0.0 and does < DRIVEN and not s.impulses.led:
             # what dampers take of a flight that is none is nobody's loss
             gain = min(now[k, LEFT] - energies[k, FREE], gained[k])
             too_much, won = too_much or gain > LIFTED * moving, max(won, gain)
         if does % DRIVEN != MEETS:
             # a bounce that works against the motion gives nothing back in parts of any length: only what counts is cut
-            counts = sprung[k] > 0.0 and abs(won) > SEEN * moving
+            counts = sprung[k] > 0.0 and driven[k] == 0.0 and power[k] > 0.0 and abs(won) > SEEN * moving
             too_much = too_much or (counts and is_too_much(won, power[k], square[k]))
             shares[k] = share_of(won, power[k], square[k]) if power[k] > 0.0 else 0.0
     _lengthen(s, layout, contacts, bounced, shares)
     s.present.known[0] = 0
-    if too_much and s.part[1] < MOST_PARTS:
+    if too_much and s.part[1] < (PARTS_OF_MANY if len(s.v) > MANY else MOST_PARTS):
         return TOO_LONG
     return DONE if finite else LOST
 
@@ -186,6 +188,12 @@ def _lengthen(s: StepArrays, layout: Layout, contacts: ContactTable, bounced: Mo
 @compiled
 def _is_pushed(s: StepArrays, k: int) -> bool:
     return is_pushed(s.trees, k, s.tau, s.sources.motors.motors.drives, s.flight.acting)
+
+
+@compiled
+def _is_driven(s: StepArrays, slot: int) -> bool:
+    """Whether a motor, a law or a person's force may bring energy in at a coordinate."""
+    return s.sources.motors.motors.drives[slot] > 0 or s.pressed.asked[slot] > 0 or s.flight.acting[slot] > 0
 
 
 @compiled

@@ -8,11 +8,13 @@ import numpy as np
 
 from recursive_dyn.codegen.compiled import Flags, Floats, Integers
 from recursive_dyn.contact.forest_layout import layout, tree_arrays
+from recursive_dyn.contact.layout import Layout
 from recursive_dyn.contact.problem import Changes, changes
 from recursive_dyn.dynamics.dynamics import Dynamics
 from recursive_dyn.dynamics.program_calls import NO_PROGRAM, ProgramCall, program_call
+from recursive_dyn.model.constraint import RATE, SPIN, VELOCITY
 from recursive_dyn.model.forest import blocks_of, once_alike
-from recursive_dyn.model.model import Model
+from recursive_dyn.model.model import WORLD, Model
 
 _FREE = 6  # slots of what floats, or would
 
@@ -88,13 +90,22 @@ def impulse_arrays(
 
 @once_alike
 def sprung_groups(model: Model) -> np.ndarray:
-    """1 for groups (groups,) of coordinates with springs, all of them where there are force elements; else 0."""
+    """1 for groups (groups,) of coordinates with springs, or that force elements act on; else 0."""
     known = layout(model)
-    found = np.full(known.groups, int(bool(model.forces)))
+    found = np.zeros(known.groups, dtype=np.int64)
+    found[_element_groups(model, known)] = 1
     for kind in blocks_of(model):
         own = [s for s, c in enumerate(kind.model.coordinates) if c.elasticity]
         found[known.group[kind.slots[:, own]]] = 1
     return found
+
+
+def _element_groups(model: Model, known: Layout) -> list[int]:
+    """The groups of coordinates that force elements act on."""
+    gradients = [key for element in model.forces for row in element.rows for key in row.rows.gradient]
+    slots = {key[1][1] for key in gradients if key[0] == RATE}
+    links = {model.bodies[key[1]].link for key in gradients if key[0] in (VELOCITY, SPIN)} - {WORLD}
+    return sorted({*known.group[sorted(slots)].tolist(), *known.link_groups[sorted(links)].tolist()} - {-1})
 
 
 class _Slots(NamedTuple):

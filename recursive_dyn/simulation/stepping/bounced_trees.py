@@ -151,7 +151,7 @@ def keep_energies(s: StepArrays, layout: Layout, contacts: ContactTable, energie
             shares[k] = share_of(won, power[k], square[k]) if power[k] > 0.0 else 0.0
     _lengthen(s, layout, contacts, bounced, shares)
     s.present.known[0] = 0
-    if too_much and s.part[1] < (PARTS_OF_MANY if len(s.v) > MANY else MOST_PARTS):
+    if too_much and SHORTER * s.part[1] <= (PARTS_OF_MANY if len(s.v) > MANY else MOST_PARTS):
         return TOO_LONG
     return DONE if finite else LOST
 

@@ -214,7 +214,17 @@ def test_a_rattleback_turns_back_by_contact(rattleback, h):
 @pytest.mark.parametrize("friction, spin", [(0.0, 30.0), (0.0, 100.0), (1.0, 30.0), (1.0, 100.0)])
 def test_what_spins_on_a_tip_gains_nothing(friction, spin, h):
     """An egg on its end, at speeds at which it falls and at which it sleeps, within 0.35 % of its energy."""
-    axes = np.array([0.05, 0.05, 0.1])
+    assert_nothing_gained((0.05, 0.05, 0.1), friction, spin, h)
+
+
+@pytest.mark.xfail(strict=True, reason="0.6 % where it topples, 0.1 % at 1/1000 s")
+@pytest.mark.parametrize("h", [1 / 60, 1 / 240])
+def test_a_longer_egg_without_friction_gains_nothing_either(h):
+    assert_nothing_gained((0.03, 0.03, 0.09), 0.0, 40.0, h)
+
+
+def assert_nothing_gained(axes, friction, spin, h):
+    axes = np.array(axes)
     inertia = np.diag(np.sum(axes**2) - axes**2) / 5
     scene = on_a_plane(axes, 0.0, inertia, rd.pose(rpy=(0, 0.1, 0))[:3, :3], friction)
     with mirror(scene, h) as m:

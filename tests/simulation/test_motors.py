@@ -282,3 +282,27 @@ def test_no_motor_leads_time():
     sim = rd.Simulation(scene.compile())
     with pytest.raises(rd.StateError, match=r"motors\['time'\]: time goes on by itself"):
         sim.motors["time"] = rd.Motor(velocity=1.0, max_force=1.0)
+
+
+@pytest.mark.parametrize(
+    "h",
+    [
+        1 / 240,
+        pytest.param(1 / 60, marks=pytest.mark.xfail(strict=True, reason="6e-4 rad/s are told: third order in h")),
+    ],
+)
+def test_an_arm_that_motors_hold_is_told_to_be_at_rest(h):
+    """Gravity bends the flight, the motors' impulses act at its end: where they stand is right, velocities are not."""
+    scene = Scene()
+    node, at = scene.world, rd.pose((0, 0, 1))
+    for k in range(2):
+        link = Body(f"link {k}", mass=1.0, center_of_mass=(0.2, 0, 0), inertia=np.eye(3) * 0.02)
+        node, at = node.attach(link, joints.revolute("y"), at=at), rd.pose((0.4, 0, 0))
+    sim = rd.Simulation(scene.compile(), h)
+    for k in range(2):
+        sim.motors[f"link {k}.angle"] = rd.Motor(position=0.2 + 0.1 * k, kp=1e5, kd=1e3)
+    sim.step(round(5 / h))
+    before = sim.q.copy()
+    sim.step(round(5 / h))
+    assert np.abs(sim.q - before).max() < 1e-9
+    assert np.abs(sim.v).max() < 1e-4

@@ -35,6 +35,16 @@ def test_the_band_does_not_grow(inertia, ball):
     assert np.median(errors) < 5e-3 and max(errors) < 9e-3
 
 
+@pytest.mark.slow
+@pytest.mark.xfail(strict=True, reason="more than a quarter of starts on slender hinges leave it, by 0.84 % at most")
+def test_the_band_of_slender_hinges_is_three_thousandths_from_every_start():
+    start = links(SLENDER, False, 10)
+    for k in range(5):
+        q = start.q.copy()
+        q[0] += 1e-9 * k
+        assert run(start._replace(q=q), RULE, 1000, 100.0).error < 3e-3
+
+
 LONG = [
     (FAT, False, 100, 300),
     (SLENDER, False, 100, 4000),  # its end whips by a tenth of a radian a step by then

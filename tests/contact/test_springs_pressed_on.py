@@ -92,7 +92,7 @@ def test_what_bounces_on_a_spring_wins_nothing(kind, first, e, h, z):
     """1 kg behind a lighter one on a spring, thrown at a wall, at all z = h sqrt(k / m): what bounces moves on against
     the spring within a step. Stiff ones won up to 6.6 times what there was, elements 4e4 times."""
     stiffness = (z * h) ** 2 * first / (1.0 + first)
-    for place in np.linspace(0.3, 0.36, 3):
+    for place in (0.3, 0.34):
         scene, rubber = Scene(gravity=(0, 0, 0)), rd.Material(0.0, restitution=e)
         scene.world.shapes.append(shapes.Box((1, 3, 3), at=rd.pose((-0.5, 0, 0)), material=rubber))
         a = Body("a", [shapes.Sphere(0.1, material=rubber)], mass=first)

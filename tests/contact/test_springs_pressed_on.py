@@ -122,7 +122,7 @@ def energies(shown, steps):
 
 @pytest.mark.parametrize("h", [60, 240])
 @pytest.mark.parametrize("z", [0.1, 0.3, 1.0, 2.0])
-def test_what_bounces_elastically_keeps_its_energy_on_a_spring_that_a_step_resolves(z, h):
+def test_a_pair_that_bounces_elastically_keeps_its_energy(z, h):
     """Two on a spring, askew, between walls: 0.16 of it was left after 1.5 s, as springs were damped after a bounce."""
     scene, rubber = Scene(gravity=(0, 0, 0)), rd.Material(0.0, restitution=1.0)
     for x in (1.05, -1.05):

@@ -53,14 +53,13 @@ def lone_of(problem: ImpulseProblem, c: int, side: int) -> int:
 
 
 @compiled
-def sprung_at(problem: ImpulseProblem, links: Annotated[np.ndarray, int, 2], c: int) -> int:
-    """Of a contact between these links what ``sprung`` says of its sides, the most."""
-    layout, found = problem.layout, 0
+def is_sprung(problem: ImpulseProblem, links: Annotated[np.ndarray, int, 2], c: int) -> bool:
+    """Whether a side of a contact between these links is of a tree with springs."""
+    layout, found = problem.layout, False
     for side in range(2):
         link = links[c, side]
         group = layout.link_groups[link] if 0 <= link < len(layout.parent) else -1
-        if group >= 0:
-            found = max(found, problem.sprung[group])
+        found = found or (group >= 0 and problem.sprung[group] > 0)
     return found
 
 

@@ -9,7 +9,7 @@ import numpy as np
 from recursive_dyn.codegen.compiled import Floats, Integers, compiled
 from recursive_dyn.contact.blocks import ContactRows, ScalarRows
 from recursive_dyn.contact.problem import ELSEWHERE, EarlierContacts, ImpulseProblem, Options
-from recursive_dyn.contact.rows.lasting import Three, bend, closing, dot, length, lone_of, row, sprung_at
+from recursive_dyn.contact.rows.lasting import Three, bend, closing, dot, is_sprung, length, lone_of, row
 from recursive_dyn.contact.rows.responses import twists
 from recursive_dyn.contact.rows.scalar_rows import directed
 from recursive_dyn.contact.tuning import BEYOND_SLOP
@@ -102,7 +102,7 @@ def contact_targets(
             rows.lasting[c] = dot(row(problem.earlier.impulses[same[c]]), row(problem.earlier.normals[same[c]])) > 0.0
         rows.before[c], rows.coasting[c] = before, np.nan
         alone = lone_of(problem, c, 0) != ELSEWHERE and lone_of(problem, c, 1) != ELSEWHERE
-        if alone and sprung_at(problem, rows.links, c) == 0:
+        if alone and not is_sprung(problem, rows.links, c):
             coasts = closing(problem, problem.lone.coasting, c, contacts.arms, c)
             rows.coasting[c] = dot(row(contacts.normals[c]), coasts)
         targets[c], height, _, _ = _target(problem, rows, c, 0.0)

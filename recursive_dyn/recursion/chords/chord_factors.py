@@ -8,45 +8,22 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass, field
 
 import numpy as np
 
-from recursive_dyn.graph.expression import Scalar, array, is_constant, reciprocal
+from recursive_dyn.graph.expression import Scalar, array, is_constant
 from recursive_dyn.model.elimination_order import Elimination
 from recursive_dyn.model.model import WORLD
 from recursive_dyn.recursion.chords.chord_momenta import Chords, columns_inward, moved_inward
+from recursive_dyn.recursion.equations.unsymmetric_handles import Handle, OpenPivot
 from recursive_dyn.recursion.kinematics import zeros
 from recursive_dyn.spatial.algebra import cross, dot
 from recursive_dyn.spatial.spaces import Rotation
 
 
-@dataclass(frozen=True, eq=False)
-class _Pivot:
-    """One eliminated coordinate: 1 / omega, column w = Z / omega and row of the matrix, and both against open ports.
-
-    The row is about the tree's point, the column about the link's place here.
-    """
-
-    slot: int
-    inverse: Scalar
-    column: np.ndarray
-    row: np.ndarray
-    columns: dict[int, Scalar]
-    rows: dict[int, Scalar]
-
-
-@dataclass(eq=False)
-class _Handle:
-    """What a subtree asks of who holds it: A of a twist; columns and rows of open ports, and between these."""
-
-    A: np.ndarray
-    columns: dict[int, np.ndarray] = field(default_factory=dict)
-    rows: dict[int, np.ndarray] = field(default_factory=dict)
-    D: dict[tuple[int, int], Scalar] = field(default_factory=dict)
-
-    def add(self, a: int, b: int, value: Scalar) -> None:
-        self.D[a, b] = self.D[a, b] + value if (a, b) in self.D else value
+class _Handle(Handle):
+    """A (6, 6) of a twist; columns and rows (6,) of open ports: rows about the tree's point, columns about the link's
+    place here."""
 
     def cross(self, slot: int, left: np.ndarray, right: np.ndarray) -> None:
         """Let the handle move along ``right`` with a coordinate whose row is along ``left``."""
@@ -57,38 +34,16 @@ class _Handle:
         for other, Z in list(self.rows.items()):
             self.add(other, slot, dot(Z, right))
         self.add(slot, slot, own)
-        self.columns[slot] = self.columns[slot] + column if slot in self.columns else column
-        self.rows[slot] = self.rows[slot] + row if slot in self.rows else row
+        self.open(slot, column, row)
 
-    def eliminate(self, event: Elimination, diagonal: Scalar, prescribed: bool, still: int | None) -> _Pivot:
+    def eliminate(self, event: Elimination, diagonal: Scalar, prescribed: bool, still: int | None) -> OpenPivot:
         """still: component of what the handle asks for that the coordinate alone gives way to, so that it asks for none
         of it from here on."""
-        slot = event.slot
-        column, row = self.columns.pop(slot), self.rows.pop(slot)
-        inverse = 0.0 if prescribed else reciprocal(self.D.get((slot, slot), 0.0) + diagonal)
-        columns = {a: self.D.get((a, slot), 0.0) * inverse for a in event.ports}
-        rows = {b: self.D.get((slot, b), 0.0) for b in event.ports}
-        self.D = {key: value for key, value in self.D.items() if slot not in key}
-        w = column * inverse
-        self.A = self.A - np.outer(w, row)
-        for a in event.ports:
-            self.columns[a] = self.columns[a] - w * rows[a]
-            self.rows[a] = self.rows[a] - row * columns[a]
-            for b in event.ports:
-                self.add(a, b, -(columns[a] * rows[b]))
+        pivot = self.eliminated(event.slot, diagonal, prescribed)
         if still is not None:
             for asked in (self.A, *[self.columns[a] for a in event.ports]):
                 asked[still] = 0.0
-        return _Pivot(slot, inverse, w, row, columns, rows)
-
-    def take(self, other: _Handle) -> None:
-        """Hold another subtree as well."""
-        self.A = self.A + other.A
-        for mine, its in ((self.columns, other.columns), (self.rows, other.rows)):
-            for slot, Z in its.items():
-                mine[slot] = mine[slot] + Z if slot in mine else Z
-        for (a, b), value in other.D.items():
-            self.add(a, b, value)
+        return pivot
 
     def inward(self, arm: np.ndarray) -> _Handle:
         """The same about the parent's place."""
@@ -105,7 +60,7 @@ class ChordFactors:
         order, self._prescribed = tree.model.elimination, tree.model.prescribed
         self._here, self._moved = chords.here, Counter(slot for k in tree.links for slot in k.link.slots)
         self._turned = self._in_world_axes(chords)
-        self._events: list[list[int | _Pivot]] = [[] for _ in tree.links]
+        self._events: list[list[int | OpenPivot]] = [[] for _ in tree.links]
         handles = [_Handle(A) for A in chords.inertias]
         world = _Handle(array(np.zeros((6, 6))))
         for i in reversed(range(len(tree.links))):
@@ -141,7 +96,7 @@ class ChordFactors:
         still = all(_nothing(x) for part in own for x in part)
         return [slot for slot, _ in columns] == list(slots) and still and not prescribed
 
-    def _eliminate(self, handle: _Handle, event: Elimination, left: dict[int, np.ndarray] | None = None) -> _Pivot:
+    def _eliminate(self, handle: _Handle, event: Elimination, left: dict[int, np.ndarray] | None = None) -> OpenPivot:
         """left: rows of the link that is held, by slot."""
         slot, still = event.slot, None
         diagonal, prescribed = self._diagonal[slot], slot in self._prescribed
@@ -161,16 +116,16 @@ class ChordFactors:
                     c[event] = c[event] - dot(self._left[i][event], z[i])
                 else:
                     z[i] = z[i] + event.column * c[event.slot]
-                    _ports(event, c)
+                    event.reduce(c)
             parent = tree.links[i].link.parent
             if parent != WORLD:
                 z[parent] = z[parent] + moved_inward(z[i], self._here[i].arm)
         for pivot in self._root:
-            _ports(pivot, c)
+            pivot.reduce(c)
         x: list[Scalar] = [0.0] * tree.model.nv
         still = zeros(6)
         for pivot in reversed(self._root):
-            _expand(pivot, c, x, still)
+            pivot.expand(c, x, still)
         twists: list[np.ndarray] = []
         for i, k in enumerate(tree.links):
             twist = still if k.link.parent == WORLD else twists[k.link.parent]
@@ -178,7 +133,7 @@ class ChordFactors:
                 if isinstance(event, int):
                     twist = twist + self._right[i][event] * x[event]
                 else:
-                    _expand(event, c, x, twist)
+                    event.expand(c, x, twist)
             twists.append(twist)
         for slots, _, there in self._turned:
             x[slots] = list(there.T @ array(x[slots]))
@@ -195,15 +150,3 @@ def _component(row: np.ndarray) -> int | None:
         return None
     found = np.flatnonzero(row)
     return int(found[0]) if len(found) == 1 and row[found[0]] == 1.0 else None
-
-
-def _ports(pivot: _Pivot, c: list[Scalar]) -> None:
-    for other, ratio in pivot.columns.items():
-        c[other] = c[other] - ratio * c[pivot.slot]
-
-
-def _expand(pivot: _Pivot, c: Sequence[Scalar], x: list[Scalar], twist: np.ndarray) -> None:
-    value = c[pivot.slot] - dot(pivot.row, twist)
-    for other, entry in pivot.rows.items():
-        value = value - entry * x[other]
-    x[pivot.slot] = value * pivot.inverse

@@ -18,7 +18,7 @@ import numpy as np
 
 from recursive_dyn.codegen.compiled import Floats, Integers, compiled
 from recursive_dyn.contact.contact_buffer import ContactTable
-from recursive_dyn.contact.layout import Layout
+from recursive_dyn.contact.layout import Layout, group_of
 from recursive_dyn.contact.problem import DRIVEN, MEETS
 from recursive_dyn.contact.rows.lasting import BOUNCED, UNKNOWN
 from recursive_dyn.contact.rows.responses import inverses, whitened
@@ -42,7 +42,7 @@ Energies = Annotated[np.ndarray, float, 3]
 LEFT, FREE, MOVING = 0, 1, 2  # which energies
 FLOATS, SPRUNG = 1, 2  # kinds of trees whose energies are counted
 TOO_LONG = -4  # of a stage of a step: it is to be taken in parts
-LIFTED = 0.02  # of its motion's energy that springs may bring into an island in which nothing bounces
+LIFTED = 0.02  # of its motion's energy that springs may bring into an island
 SEEN = 1e-3  # of its motion's energy that is worth shorter parts, where springs are and something bounces
 SHORTER, MOST_PARTS, PARTS_OF_MANY = 4, 64, 16  # by how many times then; of a step at most, where coordinates are
 MANY = 64  # more than so many, as the whole scene is looked at in each
@@ -60,11 +60,11 @@ def energies_left(s: StepArrays, layout: Layout, energies: Energies) -> bool:
     _settle(s, left, free, fall)
     energies[:] = 0.0
     root, y, z, f = np.full(nv, 1.0), np.empty(nv), np.empty(nv), np.empty(nv)
-    finite = factored(s, layout, root)
+    finite, counted, work = factored(s, layout, root), _counted(s, layout), np.zeros(len(energies))
     _whiten(s, layout, root, left, y)
-    _add_kinetic(s, layout, y, energies, LEFT)
+    _add_kinetic(s, layout, counted, y, energies, LEFT)
     _whiten(s, layout, root, free, y)
-    _add_kinetic(s, layout, y, energies, FREE)
+    _add_kinetic(s, layout, counted, y, energies, FREE)
     energies[:, MOVING] = energies[:, FREE]
     _whiten(s, layout, root, changed.q, z)
     _whiten(s, layout, root, fall, f)
@@ -77,9 +77,11 @@ def energies_left(s: StepArrays, layout: Layout, energies: Energies) -> bool:
                 energies[island, LEFT] -= f[layout.group_slots[j]] * z[layout.group_slots[j]]
     if np.isnan(s.impulses.swing[nv]):
         finite = pulled(s.impulses, s.q, s.tau, s.parameters, nv) and finite
-    a = s.impulses.swing[nv : 2 * nv]
-    finite = _add_work(s, layout, root, a, energies, LEFT) and finite
-    return _add_work(s, layout, root, a, energies, FREE) and finite
+    finite = _add_work(s, layout, root, counted, s.impulses.swing[nv : 2 * nv], z, work) and finite
+    for k in range(len(energies)):
+        energies[k, LEFT] -= 0.5 * work[k]
+        energies[k, FREE] += 0.5 * work[k]
+    return finite
 
 
 @compiled
@@ -118,12 +120,13 @@ def keep_energies(s: StepArrays, layout: Layout, contacts: ContactTable, energie
     _whiten(s, layout, root, by, z)
     count = len(energies)
     now, power, square, shares = np.zeros((count, 3)), np.zeros(count), np.zeros(count), np.zeros(count)
-    sprung, driven = np.zeros(count), np.zeros(count)
-    _add_kinetic(s, layout, y, now, LEFT)
+    sprung, driven, gained, work = np.zeros(count), np.zeros(count), np.zeros(count), np.zeros(count)
+    counted, way = _counted(s, layout), np.empty(len(s.v))
+    _whiten(s, layout, root, changed.q, way)
+    _add_kinetic(s, layout, counted, y, now, LEFT)
     finite = pulled(s.impulses, s.q, s.tau, s.parameters, 0) and finite
-    gained = np.zeros(count)
-    finite = _add_gained(s, layout, root, y, gained) and finite
-    finite = _add_work(s, layout, root, s.impulses.swing[: len(s.v)], now, LEFT) and finite
+    finite = _add_gained(s, layout, root, counted, y, gained) and finite
+    finite = _add_work(s, layout, root, counted, s.impulses.swing[: len(s.v)], way, work) and finite
     for k in floating:
         island = changed.islands[trees.slots[k, 0]]
         if island >= 0:
@@ -138,8 +141,8 @@ def keep_energies(s: StepArrays, layout: Layout, contacts: ContactTable, energie
             driven[island] += 1.0 if _is_driven(s, slot) else 0.0
     too_much = False
     for k in range(count):
-        won, does = now[k, LEFT] - energies[k, LEFT], changed.strikes[1 + k]
-        moving = energies[k, MOVING]
+        now[k, LEFT] -= 0.5 * work[k]
+        won, does, moving = now[k, LEFT] - energies[k, LEFT], changed.strikes[1 + k], energies[k, MOVING]
         if sprung[k] > 0.0 and driven[k] == 0.0 and does < DRIVEN and not s.impulses.led:
             # what dampers take of a flight that is none is nobody's loss
             gain = min(now[k, LEFT] - energies[k, FREE], gained[k])
@@ -176,10 +179,9 @@ def _lengthen(s: StepArrays, layout: Layout, contacts: ContactTable, bounced: Mo
         contacts.levels[c] = UNKNOWN
         island = -1
         for side in range(2):
-            body = contacts.a[c] if side == 0 else contacts.b[c]
-            link = links[body] if 0 <= body < len(links) else -1
-            if link >= 0 and layout.link_groups[link] >= 0:
-                island = changed.islands[layout.group_slots[layout.group_first[layout.link_groups[link]]]]
+            group = group_of(layout, links, contacts.a[c] if side == 0 else contacts.b[c])
+            if group >= 0:
+                island = changed.islands[layout.group_slots[layout.group_first[group]]]
         for i in range(3):
             contacts.impulses[c, i] *= 1.0 + shares[island]
             contacts.moments[c, i] *= 1.0 + shares[island]
@@ -233,40 +235,44 @@ def _whiten(s: StepArrays, layout: Layout, root: Floats, x: Floats, y: Floats) -
 
 
 @compiled
-def _add_kinetic(s: StepArrays, layout: Layout, y: Floats, energies: Energies, at: int) -> None:
+def _add_kinetic(
+    s: StepArrays, layout: Layout, counted: Integers, y: Floats, energies: Energies, at: int
+) -> None:  # fmt: skip
     """Add kinetic energies, of whitened velocities y, to those of islands."""
-    islands, counted = s.impulses.changes.islands, _counted(s, layout)
+    islands = s.impulses.changes.islands
     for slot in range(len(s.v)):
         if islands[slot] >= 0 and counted[layout.group[slot]] > 0:
             energies[islands[slot], at] += 0.5 * y[slot] * y[slot]
 
 
 @compiled
-def _add_work(s: StepArrays, layout: Layout, root: Floats, accelerations: Floats, energies: Energies, at: int) -> bool:
-    """Take half of what springs and force elements, as they are where the state is, do along the ways of trees, from
-    the energies of their islands, or add it to those before; of those that do not float, all that forces do, by the
+def _add_work(
+    s: StepArrays, layout: Layout, root: Floats, counted: Integers, accelerations: Floats, z: Floats, work: Floats
+) -> bool:
+    """Add what springs and force elements, as they are where the state is, do along the ways of trees, z (nv,) as they
+    are whitened, to the work (k,) of their islands; of those that do not float, all that forces do, by the
     accelerations (nv,) that they make; whether they are finite. What is done on the way is, to third order, the mean of
     what it would be by forces of either end."""
-    it, none, counted, finite = s.impulses, np.zeros(len(s.v)), _counted(s, layout), True
-    islands, way, a, z = it.changes.islands, it.changes.q, np.empty(len(s.v)), np.empty(len(s.v))
+    it, none, a = s.impulses, np.zeros(len(s.v)), np.empty(len(s.v))
+    islands, way = it.changes.islands, it.changes.q
     if it.passive.address == 0:
         return True
     finite = evaluated(it.passive, s.q, none, none[:0], s.parameters)
     _whiten(s, layout, root, accelerations, a)
-    _whiten(s, layout, root, way, z)
     for slot in range(len(s.v)):
         kind = counted[layout.group[slot]]
         if islands[slot] >= 0 and kind > 0:
-            power = it.passive.outputs[slot] * way[slot] if kind == FLOATS else a[slot] * z[slot]
-            energies[islands[slot], at] += (0.5 if at == FREE else -0.5) * power
+            work[islands[slot]] += it.passive.outputs[slot] * way[slot] if kind == FLOATS else a[slot] * z[slot]
     return finite
 
 
 @compiled
-def _add_gained(s: StepArrays, layout: Layout, root: Floats, y: Floats, gained: Floats) -> bool:
+def _add_gained(
+    s: StepArrays, layout: Layout, root: Floats, counted: Integers, y: Floats, gained: Floats
+) -> bool:  # fmt: skip
     """Add what islands (k,) of trees with springs, whose whitened velocities are y, have more than where the step
     began, J, to third order in how far it went; whether that is finite."""
-    it, nv, counted = s.impulses, len(s.v), _counted(s, layout)
+    it, nv = s.impulses, len(s.v)
     if it.difference.address == 0:
         return True
     finite = evaluated(it.difference, s.start_q, s.q, s.v[:0], s.parameters)

@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from recursive_dyn.codegen.compiled import Floats, Integers
+from recursive_dyn.codegen.compiled import Flags, Floats, Integers
 from recursive_dyn.dynamics.dynamics import Dynamics
 from recursive_dyn.integrators.compiled_loop import CompiledLoop
 from recursive_dyn.integrators.driven import LEAD, LOAD
@@ -22,7 +22,8 @@ _CALLBACK = ctypes.CFUNCTYPE(None, ctypes.c_double)
 
 class FlightArrays(NamedTuple):
     """An integrator's compiled loop: its address and memory, of which q to parameters are parts of inputs, empty where
-    it has no such one; limits: of q, unused. acting (nv,): 1 for slots on which more may act than tau says."""
+    it has no such one; limits: of q, unused. acting (nv,): 1 for slots on which more may act than tau says; asks (1,):
+    whether it asks a law for forces, which are all then, instead of tau."""
 
     address: int
     inputs: Floats
@@ -37,6 +38,7 @@ class FlightArrays(NamedTuple):
     middle: Floats
     parameters: Floats
     acting: Integers
+    asks: Flags
 
 
 class Engine(NamedTuple):
@@ -64,13 +66,14 @@ class Engine(NamedTuple):
         others = own.get("dt"), own.get("v_middle"), own.get(PUSHES), own.get(LOAD), own.get(LEAD)
         return Engine(loop, own["q"], own["v"], own["tau"], own["parameters"], *others)
 
-    def arrays(self, limits: np.ndarray, acting: np.ndarray) -> FlightArrays:
+    def arrays(self, limits: np.ndarray, acting: np.ndarray, asks: np.ndarray) -> FlightArrays:
         """For compiled loops."""
         none = np.zeros(0)
         dt, middle = none if self.dt is None else self.dt, none if self.middle is None else self.middle
         return FlightArrays(
-            self.loop.address, *self.loop.memory, limits, self.q, self.v, self.tau, dt, middle, self.parameters, acting
-        )
+            self.loop.address, *self.loop.memory, limits, self.q, self.v, self.tau, dt, middle, self.parameters, acting,
+            asks,
+        )  # fmt: skip
 
 
 class DrivenEngine:

@@ -83,6 +83,7 @@ class Flight:
         self.way = ""  # by which loop it flies: that under tau alone, or that of a prefix
         self._others: dict[str, Flight] = {}
         self._acting, self.asked = np.zeros((2, dynamics.nv), dtype=np.int64)
+        self._asks = np.zeros(1, dtype=bool)
         self.lawful = False
         self._load: Load | None = None
         self.load = np.zeros(dynamics.nv)
@@ -102,12 +103,13 @@ class Flight:
     @property
     def arrays(self) -> FlightArrays:
         """The loop under tau alone, for compiled loops."""
-        return self._plain.arrays(self._limits, self._acting)
+        return self._plain.arrays(self._limits, self._acting, self._asks)
 
     @property
     def present_arrays(self) -> FlightArrays:
         """The loop that drives, where anything acts but tau."""
-        return self.driving().engine.arrays(self._limits, self._acting) if self.driven else self.arrays
+        engine = self.driving().engine if self.driven else self._plain
+        return engine.arrays(self._limits, self._acting, self._asks)
 
     @property
     def pressed(self) -> Flight:
@@ -160,7 +162,7 @@ class Flight:
         self.way, self._load = DRIVEN if load is None else LOADED, load
         driving = self.driving(self.way)
         driving.drive(pushes, law, load)
-        self._acting[:] = acting
+        self._acting[:], self._asks[0] = acting, law is not None
         self.asked[:] = 0 if law is None or tau is None else tau != 0.0
         self.lawful = self.lawful or law is not None
         self._go_on_by(driving.engine)
@@ -171,7 +173,7 @@ class Flight:
         """Let nothing act but tau."""
         if self._driving is not None:
             self._driving.error = None
-        self._acting[:] = 0
+        self._acting[:], self._asks[0] = 0, False
         self.asked[:] = 0
         self.way, self._load = "", None
         self._go_on_by(self._plain)

@@ -9,6 +9,9 @@ that a motor below its bound F costs no row and is exact (stable PD: Tan, Liu & 
 becomes a bounded row that gives way by 1 / D, and the step is solved again. That a motor was near its bound in the last
 step is reason enough for a row.
 
+What a motor bears from one step to the next the flight has already (``borne_loads``): of y only the rest is left to the
+solve. For motors that keep a velocity, whose D is but large, that is all of y: what they bear does not move them.
+
 Motors of joints of several charts (``charted_motors``) are rows always: their shafts are no coordinates.
 
 Where an integrator moves positions with less than the end's velocity, h (1 - share) (v* - v) is added to the way: for
@@ -66,8 +69,10 @@ class MotorArrays(NamedTuple):
 
 class Actuation(NamedTuple):
     """Motors in a step, by coordinate as they are: speed, impulse (y_0), stiffness (D), bound, and whether each is a
-    row (apart). push, diagonal (nv,): y_0 and D by slot of those that are none. along (nv, 6): the speed that a unit
-    of each of its joint's velocities adds to a shaft; charts: program of how joints of several charts move."""
+    row (apart). flown: the impulse that the flight had of each, which y_0, and all that is solved for, is without.
+    bears (nv,): by slot, forces that may act in the next one, N or N m. push, diagonal (nv,): y_0 and D by slot of
+    those that are no rows. along (nv, 6): the speed that a unit of each of its joint's velocities adds to a shaft;
+    charts: program of how joints of several charts move."""
 
     motors: MotorArrays
     charts: ProgramCall
@@ -76,6 +81,8 @@ class Actuation(NamedTuple):
     impulse: Floats
     stiffness: Floats
     bound: Floats
+    flown: Floats
+    bears: Floats
     apart: Integers
     push: Floats
     diagonal: Floats
@@ -99,10 +106,11 @@ def actuation(dynamics: Dynamics, motors: MotorArrays, load: np.ndarray) -> Actu
     nv = len(motors.slots)
     charts = program_call(dynamics, "chart_motion") if len(motors.targets.joints) else NO_PROGRAM
     speed, impulse, stiffness, bound, push = np.empty((5, nv))
-    apart, diagonal = np.empty(nv, dtype=np.int64), np.zeros(nv)
+    flown, bears, diagonal = np.zeros((3, nv))
     return Actuation(
-        motors, charts, np.empty((nv, MOST)), speed, impulse, stiffness, bound, apart, push, diagonal, load
-    )
+        motors, charts, np.empty((nv, MOST)), speed, impulse, stiffness, bound, flown, bears,
+        np.empty(nv, dtype=np.int64), push, diagonal, load,
+    )  # fmt: skip
 
 
 @compiled
@@ -126,7 +134,7 @@ def aim(
         lag, damping = m.velocity[k] - it.speed[k], h * m.kd[k] + m.rigid[k]
         way = it.impulse[k] + (1.0 - share) * h * lag
         it.stiffness[k] = damping + h * h * m.kp[k]
-        it.impulse[k] = h * m.kp[k] * way + damping * lag
+        it.impulse[k] = h * m.kp[k] * way + damping * lag - (it.flown[k] if m.rigid[k] == 0.0 else 0.0)
         it.bound[k] = h * m.forces[k]
         near = m.sizes[k] > 0 or abs(earlier[base + m.slots[k]]) >= _NEAR * it.bound[k]
         it.apart[k] = 1 if it.stiffness[k] > 0.0 and near else 0
@@ -165,7 +173,7 @@ def exceeded(it: Actuation, change: Floats) -> bool:
     now."""
     found = False
     for k in range(it.motors.size[0]):
-        y = it.impulse[k] - it.stiffness[k] * change[it.motors.slots[k]]
+        y = it.flown[k] + it.impulse[k] - it.stiffness[k] * change[it.motors.slots[k]]
         if it.apart[k] == 0 and abs(y) > _BEYOND * it.bound[k]:
             it.apart[k] = 1
             found = True
@@ -188,18 +196,23 @@ def motor_row(
     rows.first[i + 1] = at + max(size, 1)
     rows.targets[i] = it.speed[k] + it.impulse[k] / it.stiffness[k]
     rows.compliance[i] = 1.0 / it.stiffness[k]
-    rows.low[i], rows.high[i] = -it.bound[k], it.bound[k]
+    rows.low[i], rows.high[i] = -it.bound[k] - it.flown[k], it.bound[k] - it.flown[k]
+    rows.impulses[i] -= it.flown[k]
 
 
 @compiled
 def told(it: Actuation, change: Floats, base: int, numbers: Integers, impulses: Floats, start: int) -> int:
     """Number the motors that are no rows from ``start`` on, with their impulses where v changed by ``change`` (nv,);
-    where that ends."""
-    at = start
+    where that ends. Impulses of all motors become what they gave in the whole step, those in the flight too."""
+    at, row = start, 0
     for k in range(it.motors.size[0]):
         if it.apart[k] == 0:
             slot = it.motors.slots[k]
             numbers[at] = base + slot
-            impulses[at] = it.impulse[k] - it.stiffness[k] * change[slot]
+            impulses[at] = it.flown[k] + it.impulse[k] - it.stiffness[k] * change[slot]
             at += 1
+        else:
+            while numbers[row] != base + it.motors.slots[k]:
+                row += 1
+            impulses[row] += it.flown[k]
     return at

@@ -32,9 +32,9 @@ class KeptArrays(NamedTuple):
     all this is the last; totals: impulses by number over all parts, told (1,): of how many rows, numbers: of those, in
     order. steps (1,): counts up. joints: in maximal coordinates, joint coordinates where they were found last, which
     the next step starts from, not finite where nobody looked. pressed (nv,): for how many steps trees count as
-    pressed, by coordinate; acted, steady (nv,): as in Changes; slept: who sleeps. felt (nb, 6): of a step that was
-    cut, [moment; force] about the bodies' origins that contacts gave in all parts, N m s and N s, but those of what
-    sleeps.
+    pressed, by coordinate; acted, steady (nv,): as in Changes; borne (nv,): forces of motors that may act in the next
+    flight (``borne_loads``), N or N m; slept: who sleeps. felt (nb, 6): of a step that was cut, [moment; force] about
+    the bodies' origins that contacts gave in all parts, N m s and N s, but those of what sleeps.
     """
 
     rows: Floats
@@ -52,6 +52,7 @@ class KeptArrays(NamedTuple):
     pressed: Floats
     acted: Floats
     steady: Floats
+    borne: Floats
     slept: Slept
     felt: Annotated[np.ndarray, float, 6]
 
@@ -80,7 +81,7 @@ class Memory:
             np.zeros(count, dtype=np.int64), np.zeros(5), np.zeros(1), no_momentum(dynamics), np.zeros(4),
             np.ones(1, dtype=np.int64), np.zeros(1, dtype=np.int64),
             np.full(dynamics.jointed.nq if isinstance(dynamics, MaximalDynamics) else 0, np.nan),
-            np.zeros(dynamics.nv), np.zeros(dynamics.nv), np.zeros(dynamics.nv),
+            np.zeros(dynamics.nv), np.zeros(dynamics.nv), np.zeros(dynamics.nv), np.zeros(dynamics.nv),
             slept(dynamics.nq, dynamics.nv, len(dynamics.parameters.values_array)), np.zeros((dynamics.model.nb, 6)),
         )  # fmt: skip
         self.acted: Acted | None = None
@@ -139,6 +140,7 @@ class Memory:
         edit.of_slots(other.arrays.pressed, own.pressed)
         edit.of_slots(other.arrays.acted, own.acted)
         edit.of_slots(other.arrays.steady, own.steady)
+        edit.of_slots(other.arrays.borne, own.borne)
         edit.of_bodies(other.arrays.felt, own.felt)
         carry(other.arrays.momentum, edit, q, v, measured, own.momentum)
 
@@ -148,7 +150,7 @@ class Memory:
             self.contacts.clear()
             a = self.arrays
             a.rows[:], a.counts[:], a.told[:], a.momentum.known[:], a.parts[:] = 0.0, 0, 0, 0, 1
-            a.pressed[:], a.acted[:], a.steady[:] = 0, 0, 0
+            a.pressed[:], a.acted[:], a.steady[:], a.borne[:] = 0, 0, 0, 0
             a.slept.rested[:], a.slept.contacts[:] = 0.0, 0
             a.steps[0] += 1
             self._empty = self._steps

@@ -26,8 +26,8 @@ MAGIC, VERSION = b"RDYN", 4
 _HEAD = struct.Struct("<4sHHII8s7I")  # magic, version, flags, length, checksum, mark; counts
 _CLOCKS = struct.Struct("<2d")
 # tau is not zero; momenta are carried; contacts have moments; joints between free bodies were found; trees are pressed;
-# trees rest or sleep; impulses changed velocities of trees that hang on the world
-_FLAGS = 1, 2, 4, 8, 16, 32, 64
+# trees rest or sleep; impulses changed velocities of trees that hang on the world; motors bear something
+_FLAGS = 1, 2, 4, 8, 16, 32, 64, 128
 _BODY, _KEY = "<i4", "<i8"
 Data = bytes | bytearray | memoryview
 
@@ -84,6 +84,9 @@ def packed(
     acted = bool(kept.acted.any())
     if acted:
         parts += [kept.acted.tobytes(), kept.steady.tobytes()]
+    bears = bool(kept.borne.any())
+    if bears:
+        parts.append(kept.borne.tobytes())
     slept, asleep = kept.slept, int(kept.slept.contacts[0])
     rested = bool(slept.rested.any())
     if rested:
@@ -106,7 +109,7 @@ def packed(
     parts += [rows.astype(_KEY).tobytes(), table.keys[:n].tobytes(), pushed.tobytes()]
     parts += [pairs.astype(_BODY).tobytes(), called]
     body = b"".join(parts)
-    there = forced, carried, turned, found, pressed, rested, acted
+    there = forced, carried, turned, found, pressed, rested, acted, bears
     flags = sum(flag for flag, holds in zip(_FLAGS, there, strict=True) if holds)
     trees = len(momentum.linear) if carried else 0
     counts = _Counts(len(forces), trees, len(rows), n, len(turning), len(pairs), len(called))
@@ -156,9 +159,10 @@ def _read(
     """The parts of a body, one after the other: floats, integers, pairs, names."""
     f, t, r, n, l, p, e = counts
     nq, nv = len(state.q), len(state.v)
-    forced, carried, turned, known, pressed, rested, acted = (int(bool(flags & flag)) for flag in _FLAGS)
+    forced, carried, turned, known, pressed, rested, acted, bears = (int(bool(flags & flag)) for flag in _FLAGS)
     trees = t if carried else 0
-    own = 2 + nq + nv + len(parameters) + nv * (forced + pressed + 2 * acted) + known * len(memory.arrays.joints)
+    own = 2 + nq + nv + len(parameters) + known * len(memory.arrays.joints)
+    own += nv * (forced + pressed + 2 * acted + bears)
     s = 0  # contacts of what sleeps
     if rested:
         own += nv + nq + len(parameters) + 2
@@ -180,7 +184,7 @@ def _read(
     if f:
         vectors = floats[own:].reshape(-1, 3, 3).copy()
         forces = [(number, *given) for number, given in zip(whole[r + n :].tolist(), vectors, strict=True)]
-    sizes = np.array((forced, carried, turned, r, n, p, l, known, pressed, rested, s, acted), dtype=np.int64)
+    sizes = np.array((forced, carried, turned, r, n, p, l, known, pressed, rested, s, acted, bears), dtype=np.int64)
     return Unpacked(PackedNumbers(floats, whole, pairs, sizes), float(floats[1]), forces, names)
 
 

@@ -43,7 +43,7 @@ def swinging(
 @compiled
 def pulled(it: ImpulseArrays, q: Floats, tau: Floats, parameters: Floats, at: int) -> bool:
     """Write what forces accelerate by at q, at rest, from a place in ``swing`` on; whether there are numbers."""
-    finite = _forced(it, q, tau, parameters)
+    finite = forced(it, q, it.rest[: len(tau)], tau, parameters)
     for k in range(len(tau)):
         it.swing[at + k] = it.accelerations.outputs[k]
     return finite
@@ -59,7 +59,7 @@ def pulled_here(
     if it.moving[0]:
         for k in range(len(tau)):
             some = some or it.conserving[k]
-    if not some or not _forced(it, q, tau, parameters):
+    if not some or not forced(it, q, it.rest[: len(tau)], tau, parameters):
         return 0
     for k in range(len(tau)):
         known = it.conserving[k] and drives[k] == 0 and acting[k] == 0 and asked[k] == 0
@@ -68,16 +68,16 @@ def pulled_here(
 
 
 @compiled
-def _forced(it: ImpulseArrays, q: Floats, tau: Floats, parameters: Floats) -> bool:
-    """Evaluate accelerations at q, at rest, by tau, springs and force elements; whether there are numbers."""
-    force, still, finite = it.varied, it.rest[: len(tau)], True
+def forced(it: ImpulseArrays, q: Floats, v: Floats, tau: Floats, parameters: Floats) -> bool:
+    """Evaluate accelerations at q, v by tau, springs and force elements; whether there are numbers."""
+    force, finite = it.varied, True
     force[: len(tau)] = tau
     force[len(tau)] = 0.0  # the length of the step
     if it.passive.address:
-        finite = evaluated(it.passive, q, still, it.rest[:0], parameters)
+        finite = evaluated(it.passive, q, v, it.rest[:0], parameters)
         for k in range(len(tau)):
             force[k] += it.passive.outputs[k]
-    return evaluated_awake(it.accelerations, q, still, force, parameters) and finite
+    return evaluated_awake(it.accelerations, q, v, force, parameters) and finite
 
 
 @compiled

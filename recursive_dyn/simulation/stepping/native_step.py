@@ -26,6 +26,7 @@ from recursive_dyn.simulation.joint_laws.coordinate_rows import active_rows, fir
 from recursive_dyn.simulation.kept.momentum import located, settled, started
 from recursive_dyn.simulation.kept.sleeping import WOKEN, Sleepers, put_back, rouse, sifted, told_asleep
 from recursive_dyn.simulation.present import seen
+from recursive_dyn.simulation.stepping.borne_loads import bear, leave
 from recursive_dyn.simulation.stepping.bounced_trees import energies_left, keep_energies
 from recursive_dyn.simulation.stepping.bouncing import note_bouncing
 from recursive_dyn.simulation.stepping.impulses import acted_here, moved, pulled_here, swinging
@@ -43,7 +44,7 @@ def idle(s: Integers) -> int:
 
 
 @compiled
-def fly(s: StepArrays) -> int:
+def fly(s: StepArrays, layout: Layout) -> int:
     """A step's start, and on as if nothing touched: DONE, LOST, or the code of ``drivers`` why that cannot be flown.
 
     Unless it is DONE, or the state where it leads has frames that are not finite, the state stays as it was.
@@ -61,6 +62,7 @@ def fly(s: StepArrays) -> int:
         if s.sleep.all[0]:
             return DONE
         started(s.trees, s.kept.momentum, s.owed, s.sleep.floating, s.present)
+    bear(s, layout)
     tally = s.flight.work[TALLY : TALLY + TALLY_SIZE]
     counted = tally.copy()
     code = _flown(s)
@@ -204,6 +206,7 @@ def _solved(s: StepArrays, layout: Layout, contacts: ContactTable, earlier: Cont
         again = passed(s.sources, s.q, s.v, h, changed.q, s.settings[4], still) or more
     note_pressed(s.pressed, before, changed, True)
     s.counts[2] = told(it, s.impulses.changes.v, base, s.numbers, s.impulses.changes.row_impulses, s.counts[1])
+    leave(s, layout, contacts, base)
     return True
 
 

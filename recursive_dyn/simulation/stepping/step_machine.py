@@ -108,7 +108,7 @@ class StepMachine:
         # of all stages, with what is bound and this lookout; of a part, by which loop
         self._sequences: dict[tuple[bool, str], CallSequence] = {}
         self._packed = Packed(self.arrays)
-        self._flight, plain = flight, fly.bind(self._packed, arena=arena)
+        self._flight, plain = flight, fly.bind(self._packed, self._layout, arena=arena)
         self.arena, self._flies = plain.arena, {"": plain}
 
     def begin(self, tau: np.ndarray, h: float, settings: Settings, calm: bool) -> None:
@@ -182,7 +182,7 @@ class StepMachine:
             arrays = self.arrays._replace(flight=flight.present_arrays)
             if self._apart:
                 arrays = arrays._replace(other=flight.pressed.present_arrays)
-            self._flies[key] = fly.bind(arrays, arena=self.arena)
+            self._flies[key] = fly.bind(arrays, self._layout, arena=self.arena)
         return self._flies[key]
 
     def fly(self) -> int:

@@ -1,0 +1,89 @@
+"""What motors bear from one step to the next acts throughout the flight: as a force, not as an impulse at its end.
+
+A flight in which what motors hold falls freely, until they catch it at its end, bends and speeds up as nothing does
+that is held: the impulse that brings it back to where it was leaves a velocity of third order in the step, and motors
+bear another load than the one that there is. So the force of each in the last step acts in the flight, and the solve
+finds what is left of their laws. Of what is linear nothing changes by that, whatever the force.
+
+None of it acts on trees that it would speed up: where more holds it than the flight knows, as what a gripper presses
+on does, or where a motor was struck or set anew. Sum f . a < 0, with a the accelerations under half of the forces f,
+says by Gauss' measure, a M a, that trees accelerate less with all of f than with none.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from recursive_dyn.codegen.compiled import Floats, Integers, compiled
+from recursive_dyn.contact.contact_buffer import ContactTable
+from recursive_dyn.contact.layout import Layout, group_of
+from recursive_dyn.simulation.stepping.impulses import forced
+from recursive_dyn.simulation.stepping.step_arrays import StepArrays
+
+
+@compiled
+def bear(s: StepArrays, layout: Layout) -> None:
+    """Add to tau, for the flight, what motors bore in the last step, as far as they may now: ``flown`` says how much.
+
+    Where a law gives all forces at the flight's stages there is no tau. Of hands that push bodies the accelerations
+    here know nothing.
+    """
+    it, h, m, some = s.sources.motors, s.settings[0], s.sources.motors.motors, False
+    it.flown[:] = 0.0
+    it.bears[:] = 0.0
+    if s.flight.asks[0]:
+        return
+    for k in range(m.size[0]):
+        if m.sizes[k] == 0:
+            force = s.kept.borne[m.slots[k]]
+            it.flown[k] = h * min(max(force, -m.forces[k]), m.forces[k])
+            some = some or it.flown[k] != 0.0
+    if not some:
+        return
+    power = np.zeros(layout.groups)
+    known = _powers(s, layout, power)
+    for k in range(m.size[0]):
+        if known and power[layout.group[m.slots[k]]] < 0.0:
+            s.tau[m.slots[k]] += it.flown[k] / h
+        else:
+            it.flown[k] = 0.0
+
+
+@compiled
+def _powers(s: StepArrays, layout: Layout, power: Floats) -> bool:
+    """Write Sum f . a, as above, of trees (groups,), times the step; whether there are numbers."""
+    it, m, tau = s.sources.motors, s.sources.motors.motors, s.tau.copy()
+    for k in range(m.size[0]):
+        tau[m.slots[k]] += 0.5 * it.flown[k] / s.settings[0]
+    finite = forced(s.impulses, s.q, s.v, tau, s.parameters)
+    for k in range(m.size[0]):
+        power[layout.group[m.slots[k]]] += it.flown[k] * s.impulses.accelerations.outputs[m.slots[k]]
+    return finite
+
+
+@compiled
+def leave(s: StepArrays, layout: Layout, contacts: ContactTable, base: int) -> None:
+    """Write what motors, whose rows are numbered from ``base`` on, bear in the next flight: what they gave in this
+    step, as far as nothing touched their trees, nor stopped them."""
+    pressed, it = np.zeros(layout.groups, dtype=np.int64), s.sources.motors
+    for c in range(contacts.size[0]):
+        if contacts.impulses[c, 0] != 0.0 or contacts.impulses[c, 1] != 0.0 or contacts.impulses[c, 2] != 0.0:
+            _press(pressed, group_of(layout, s.frames.links, contacts.a[c]))
+            _press(pressed, group_of(layout, s.frames.links, contacts.b[c]))
+    impulses = s.impulses.changes.row_impulses
+    for i in range(s.counts[1]):
+        if s.rows.stops[i] and impulses[i] != 0.0:
+            for j in range(s.rows.first[i], s.rows.first[i + 1]):
+                _press(pressed, layout.group[s.rows.slots[j]])
+    it.bears[:] = 0.0
+    for i in range(s.counts[2]):
+        slot = s.numbers[i] - base
+        if 0 <= slot < len(s.v) and pressed[layout.group[slot]] == 0:
+            it.bears[slot] = impulses[i] / s.settings[0]
+
+
+@compiled
+def _press(pressed: Integers, group: int) -> None:
+    """Mark a tree, if it is one."""
+    if group >= 0:
+        pressed[group] = 1

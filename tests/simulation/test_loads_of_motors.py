@@ -1,0 +1,155 @@
+"""What motors bear: arms that they hold rest as they are told to, bear what statics says, and nothing else changes."""
+
+import copy
+from functools import cache
+
+import numpy as np
+import pytest
+import sympy as sp
+
+import recursive_dyn as rd
+from scene import Body, Scene, joints
+
+INTEGRATORS = ("semi_implicit_euler", "rk4", "implicit_midpoint")
+STEPS = (1 / 240, 1 / 60, 1 / 30)
+STIFF = {"kp": 1e5, "kd": 1e3}
+
+
+@cache
+def arm(loop: bool = False, **settings) -> rd.Dynamics:
+    """Two links on hinges, of which a third makes a parallelogram."""
+    scene = Scene()
+    node, at = scene.world, rd.pose((0, 0, 1))
+    for k in range(2):
+        link = Body(f"link {k}", mass=1.0, center_of_mass=(0.2, 0, 0), inertia=np.eye(3) * 0.02)
+        node, at = node.attach(link, joints.revolute("y", **settings), at=at), rd.pose((0.4, 0, 0))
+    if loop:
+        other = Body("link 2", mass=1.0, center_of_mass=(0.2, 0, 0), inertia=np.eye(3) * 0.02)
+        other = scene.world.attach(other, joints.revolute("y"), at=rd.pose((0, 0, 0.6)))
+        gap = node.point((0, 0, -0.4)) - other.point((0.4, 0, 0))
+        scene.constrain(sp.Matrix([gap[0], gap[2]]), name="pin")
+    return scene.compile()
+
+
+def held(h: float, integrator: str = "rk4", **motor) -> rd.Simulation:
+    """By two motors, at 0.2 and 0.3 if these have positions."""
+    sim = rd.Simulation(arm(), h, integrator)
+    sim.q = [0.2, 0.3]
+    for k in range(2):
+        at = {} if "velocity" in motor else {"position": 0.2 + 0.1 * k}
+        sim.motors[f"link {k}.angle"] = rd.Motor(**at, **motor)
+    return sim
+
+
+def loads(sim: rd.Simulation) -> np.ndarray:
+    return np.array([done.force for done in sim.motor_forces.values()])
+
+
+def weights(sim: rd.Simulation) -> np.ndarray:
+    """What it takes to hold the arm where it is."""
+    return arm().inverse_dynamics(sim.q, np.zeros(2), np.zeros(2))
+
+
+@pytest.mark.parametrize("integrator", INTEGRATORS)
+@pytest.mark.parametrize("h", STEPS)
+@pytest.mark.parametrize("motor", [STIFF, {}, STIFF | {"max_force": 13.0}, {"velocity": 0.0}])
+def test_an_arm_that_motors_hold_rests_and_bears_its_weight(h, integrator, motor):
+    """Neither bends gravity the flight of what is held, nor does what keeps a velocity give way bit by bit."""
+    sim = held(h, integrator, **motor)
+    sim.step(round(4 / h))
+    before = sim.q.copy()
+    sim.step(round(1 / h))
+    assert np.abs(sim.q - before).max() < 1e-12
+    assert np.abs(sim.v).max() < 1e-12
+    np.testing.assert_allclose(loads(sim), weights(sim), rtol=1e-9)
+
+
+@pytest.mark.parametrize("h", STEPS[:2])
+@pytest.mark.parametrize("joint", [{"damping": 2.0}, {"stiffness": 100.0, "damping": 1.0}], ids=["damped", "sprung"])
+def test_arms_rest_whose_joints_give_way(h, joint):
+    """Another rule flies what impulses press on, but what its motors bear in the flight they do not press on."""
+    sim = rd.Simulation(arm(**joint), h, "rk4")
+    for name in sim.dynamics.velocity_coordinates:
+        sim.motors[name] = rd.Motor(position=0.4, kp=200.0, kd=5.0)
+    sim.step(round(5 / h))
+    assert np.abs(sim.v).max() < 1e-9
+
+
+@pytest.mark.parametrize("h", STEPS)
+def test_loops_and_arms_that_are_pushed_rest_too(h):
+    sim = rd.Simulation(arm(loop=True), h)
+    sim.q = [0.4, -0.4, 0.4]
+    sim.motors["link 0.angle"] = rd.Motor(position=0.4)
+    pushed = held(h, **STIFF)
+    for _ in range(round(4 / h)):
+        sim.step()
+        pushed.apply_force("link 1", (0, 0, -3.0), (0.4, 0, 0))
+        pushed.step()
+    for each in (sim, pushed):
+        assert np.abs(each.v).max() < 1e-12
+
+
+@pytest.mark.parametrize("integrator", INTEGRATORS)
+def test_given_velocities_are_kept_to_third_order(integrator):
+    """The load is that of the step before, which differs by first order, and acts at the step's end by second."""
+    worst = []
+    for h in (1 / 60, 1 / 120):
+        sim, errors = held(h, integrator, velocity=1.5), list[float]()
+        for _ in range(round(1.0 / h)):
+            sim.step()
+            errors.append(np.abs(sim.v - 1.5).max())
+        worst.append(max(errors[3:]))
+    assert worst[0] < 1e-3
+    assert worst[0] / worst[1] == pytest.approx(8.0, rel=0.1)
+
+
+@pytest.mark.parametrize("h", STEPS)
+def test_no_step_has_more_than_the_most_that_a_motor_gives(h):
+    """Whatever it bore before, and whatever it is told to do from now on."""
+    rng, sim = np.random.default_rng(3), held(h, **STIFF)
+    names = list(sim.motors)
+    for _ in range(30):
+        most = rng.choice([0.0, 1.0, 5.0, 20.0], 2)
+        for name, bound in zip(names, most, strict=True):
+            where = {"velocity": rng.normal()} if rng.random() < 0.5 else {"position": rng.normal(), "kp": 1e4}
+            sim.motors[name] = rd.Motor(**where, max_force=bound)
+        for _ in range(5):
+            sim.step()
+            assert (np.abs(loads(sim)) <= most * (1 + 1e-12)).all()
+
+
+def test_what_a_motor_bore_is_gone_when_it_is():
+    """And, without motors, nothing is left of them to the last bit."""
+    sim, free = held(1 / 60, **STIFF), rd.Simulation(arm(), 1 / 60)
+    sim.step(30)
+    free.q, free.v = sim.q, sim.v
+    sim.motors.clear()
+    sim.step(20)
+    free.step(20)
+    assert sim.q.tobytes() == free.q.tobytes() and sim.v.tobytes() == free.v.tobytes()
+
+
+def test_a_snapshot_knows_what_motors_bear():
+    sim, other = held(1 / 60, kp=200.0, kd=5.0), held(1 / 60, kp=200.0, kd=5.0)
+    sim.step(40)
+    for state in (sim.snapshot(), sim.snapshot_bytes()):
+        other.restore(state)
+        ahead = copy.deepcopy(sim)
+        ahead.step(10)
+        other.step(10)
+        assert ahead.q.tobytes() == other.q.tobytes() and ahead.v.tobytes() == other.v.tobytes()
+        assert ahead.coordinate_impulses == other.coordinate_impulses
+
+
+def test_what_presses_on_a_stop_does_not_fly_into_it():
+    """A gram that 10 N press: a flight under them alone would end 1.4 m beyond."""
+    scene = Scene()
+    finger = Body("finger", mass=1e-3, inertia=np.eye(3) * 1e-6)
+    scene.world.attach(finger, joints.prismatic("x", limits=(-1.0, 0.1)))
+    sim = rd.Simulation(scene.compile(), 1 / 60)
+    sim.motors["finger.distance"] = rd.Motor(velocity=5.0, max_force=10.0)
+    for _ in range(60):
+        sim.step()
+        assert sim.q[0] < 0.1 + 1e-6
+    assert sim.coordinate_impulses["high limit of finger.distance"] == pytest.approx(10.0 / 60, rel=1e-6)
+    assert not sim._timesteps.memory.arrays.borne.any()

@@ -111,15 +111,25 @@ LAST_SWEEPS = 2
 
 # Rescues: Newton's method again, where what it ends at is no solution
 BEST, GIVEN, SWEPT, NOTHING = 0, 1, 2, 3  # from the best impulses, those it began with, nothing and sweeps, or nothing
-RESCUES = (BEST, NOTHING, BEST, GIVEN, GIVEN, SWEPT, SWEPT, GIVEN, NOTHING, BEST, BEST, SWEPT, SWEPT)  # in turn,
-RESCUES_FORESEE = (1.0, 1.0, 0.0, 1.0, 0.0, 1.0, 1.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0)  # with such shares, as FORESEEN is,
-RESCUES_INSIDE = (0.0, 1.0, 0.0, 0.0, 1.0, 0.0, 1.0, 0.0, 1.0, 1.0, 1.0, 0.0, 1.0)  # from so far inside the cones, m/s
+# from these impulses in turn, foreseeing such shares, as FORESEEN is, from so far inside the cones, m/s
+RESCUES = (
+    BEST, NOTHING, BEST, GIVEN, GIVEN, NOTHING, GIVEN, GIVEN, GIVEN, SWEPT, SWEPT, GIVEN, NOTHING, BEST, BEST,
+    GIVEN, GIVEN, NOTHING, BEST,
+)  # fmt: skip
+RESCUES_FORESEE = (
+    1.0, 1.0, 0.0, 0.9, 0.75, 0.9, 0.4, 1.0, 0.0, 1.0, 1.0, 0.0, 0.0, 1.0, 0.0,
+    0.2, 0.85, 0.7, 0.95,
+)  # fmt: skip
+RESCUES_INSIDE = (
+    0.0, 1.0, 0.0, 0.1, 10.0, 0.1, 0.0, 0.0, 1.0, 0.0, 1.0, 0.0, 1.0, 1.0, 0.0,
+    0.1, 0.1, 10.0, 0.0,
+)  # fmt: skip
 SWEEPS_TO_RESCUE = 30  # from nothing
 MANY_UNKNOWNS, RESCUED = 600, 1e-4  # up to so many unknowns what misses more than this, m/s, is worth
 FIRST_RESCUES = 3  # so many of them; the others, and more unknowns, wait for FAILED
 TOO_MANY_UNKNOWNS = 2000  # up to which a rescue may take RESCUE times the iterations allowed, else RESCUE_OF_MANY times
 FIRST_RESCUE = 2  # the same of the first ones, as what succeeds soon is tried before what takes long
-RESCUE, RESCUE_OF_MANY = 10, 4
+RESCUE, RESCUE_OF_MANY = 5, 4
 MOMENTS_STEPS = 4  # where contacts have moments, which Newton's method alone solves for: times the iterations allowed
 MOMENTS_AGAIN, MOMENTS_RESCUE = 8, 3  # so often with so many times those
 

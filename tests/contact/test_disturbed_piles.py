@@ -100,17 +100,17 @@ def test_so_do_heavy_bricks_on_light_ones(d, masses):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("seed", [1, 3, 9, 13, 15, 28, 29, 33])
+@pytest.mark.parametrize("seed", [1, 3, 9, 13, 15, 28, 29, 33, 106, 114])
 def test_so_do_thirty_bricks_whose_masses_differ_by_a_million(d, seed):
     """Where Newton's method comes to a standstill from one start, it does not from another."""
     these = wall(np.random.default_rng(seed), 5, 6, ratio=1e6)
-    for facts, _, _, twists in steps(d, these, 3):
+    for facts, _, _, twists in steps(d, these, 4):
         assert facts.residual <= 1e-3
         assert these.kinetic(twists) <= these.kinetic(flown(these)) * (1.0 + 1e-12)
 
 
 @pytest.mark.slow
-@pytest.mark.xfail(strict=True, reason="3 of 36 solves of such walls end above 1e-3 m/s, at 1e-2 at worst")
+@pytest.mark.xfail(strict=True, reason="2 of 24 solves of such walls end above 1e-3 m/s, at 2.7e-3 at worst")
 def test_so_do_sixty_four_of_them(d):
     for seed in range(8):
         these = wall(np.random.default_rng(seed), 8, 8, ratio=1e6)

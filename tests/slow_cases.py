@@ -129,7 +129,7 @@ CASES: dict[str, tuple[str, ...]] = CASES_OF_LAWS | {
         "showcase", "humanoid", "ellipsoids", "reach", "lqr", "windmill_balls", "three_ways", "ragdolls", "force_twin",
         "rover", "breaking", "driven", "kuka", "wire", "rattleback",
     ),
-    "demos/test_gallery.py::test_demo_runs_in_a_window": (),
+    "demos/test_gallery.py::test_a_demo_runs_in_a_window": (),
     "demos/test_gallery.py::test_the_gallery_is_a_page_of_pictures_and_players": (),
     "demos/test_games.py::test_the_marble_run_shows_what_there_is": (),
     "demos/test_load_controller.py::test_a_matched_start_leaves_what_sampling_leaves": (),

@@ -83,13 +83,34 @@ def test_the_gallerys_window_has_a_card_of_every_demo() -> None:
     picker.close()
 
 
+WINDOWS = """
+import sys
+from demos.__main__ import main
+for name in sys.argv[1:]:
+    print(name, file=sys.stderr)
+    sys.argv = ["demos", name, "--seconds", "0.3"]
+    main()
+"""
+
+
 @pytest.mark.skipif(shutil.which("xvfb-run") is None, reason="no virtual display: apt-get install xvfb xauth")
-@pytest.mark.parametrize("name", ["wire", *(pytest.param(n, marks=pytest.mark.slow) for n in GALLERY if n != "wire")])
-def test_demo_runs_in_a_window(name: str) -> None:
-    for more in ((), ("--bullet",)) if name == "wire" else ((),):
-        done = run(name, "--seconds", "0.3", *more, wrapper=("xvfb-run", "-a"))
-        assert done.returncode == 0, done.stderr[-2000:]
-        assert "no display" not in done.stderr
+@pytest.mark.parametrize("more", [(), ("--bullet",)])
+def test_a_demo_runs_in_a_window(more: tuple[str, ...]) -> None:
+    done = run("wire", "--seconds", "0.3", *more, wrapper=("xvfb-run", "-a"))
+    assert done.returncode == 0, done.stderr[-2000:]
+    assert "no display" not in done.stderr
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(shutil.which("xvfb-run") is None, reason="no virtual display: apt-get install xvfb xauth")
+@pytest.mark.parametrize("first", range(4))
+def test_so_does_every_other_demo(first: int) -> None:
+    """One after the other in one process, whose last word is the one that fails."""
+    names = [name for name in GALLERY if name != "wire"][first::4]
+    command = ["xvfb-run", "-a", sys.executable, "-c", WINDOWS, *names]
+    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=300, check=False)
+    assert done.returncode == 0, done.stderr[-2000:]
+    assert "no display" not in done.stderr and all(name in done.stderr for name in names)
 
 
 @pytest.mark.parametrize(

@@ -1,7 +1,7 @@
 """How both midpoint rules find a step: sweeps a step, and its time by that of forward dynamics.
 
 Chains of slender links, let go as in ``integrators``, for the first seconds of their motion. Forward dynamics take a
-quarter of a step of ``rk4``, which is four of them.
+quarter of a step of ``rk4``, which is four of them. Of the variational rule also by length, let go and whipping.
 """
 
 from __future__ import annotations
@@ -18,6 +18,8 @@ from recursive_dyn.simulation.report import Report
 
 RULES, RATES = ("implicit_midpoint", "variational_midpoint"), (60, 240, 1000)
 SECONDS, REPEATS = 2.0, 5  # of a motion; of which the fastest counts
+LENGTHS, SPEEDS = (10, 30, 100, 300), (0.0, 0.3, 2.0)  # links; rad/s of every hinge, a normal distribution's
+RUNS, LEAD = 20, 20  # so often each of both rules in turn, after so many steps; of all their times the medians count
 
 
 def found(start: Start, rule: str, rate: int) -> tuple[Report, float]:
@@ -31,6 +33,38 @@ def found(start: Start, rule: str, rate: int) -> tuple[Report, float]:
         simulation.step(round(SECONDS * rate))
         times.append(process_time() - begin)
     return simulation.report, min(times) / round(SECONDS * rate)
+
+
+def of_length(count: int, speed: float) -> list[str]:
+    """Sweeps a step and halvings of a chain of slender hinges at 1 kHz, and time by forward dynamics."""
+    start, times = links(SLENDER, False, count), np.empty((2, RUNS))
+    simulations = [rd.Simulation(start.dynamics, 1e-3, rule) for rule in (RULES[1], "rk4")]
+    for simulation in simulations:
+        simulation.warm_up(optimized=True)
+        simulation.q = start.q
+    simulations[0].v = speed * np.random.default_rng(0).normal(size=count)
+    for simulation in simulations:
+        simulation.step(LEAD)
+    steps, before = max(10, 2000 // count), simulations[0].report
+    for k in range(RUNS):
+        for own, simulation in zip(times, simulations, strict=True):
+            begin = process_time()
+            simulation.step(steps)
+            own[k] = process_time() - begin
+    ours, dynamics = np.median(times, axis=1) / steps
+    now, taken = simulations[0].report, RUNS * steps
+    halved = f", {now.halvings - before.halvings} halved" if now.halvings > before.halvings else ""
+    return [f"{(now.sweeps - before.sweeps) / taken:.2f}{halved}", f"{4.0 * ours / dynamics:.1f}"]
+
+
+def by_length() -> None:
+    """Of chains that are longer and longer."""
+    rows = []
+    for count in each(LENGTHS, "lengths"):
+        cells = [of_length(count, speed) for speed in SPEEDS]
+        rows.append([f"{count} hinges", *np.ravel(cells)])
+    heads = ["", *np.ravel([(f"{speed:g} rad/s: sweeps a step", "forward dynamics") for speed in SPEEDS])]
+    print_table("How the variational rule finds a step of 1 ms", heads, rows)
 
 
 def table() -> None:
@@ -49,3 +83,4 @@ def table() -> None:
             rows.append([f"{count} {'balls' if ball else 'hinges'}, {rate} Hz", *cells])
     heads = ["", *np.ravel([(f"{rule}: sweeps a step", "forward dynamics") for rule in RULES])]
     print_table("How midpoint rules find a step", heads, rows)
+    by_length()

@@ -17,6 +17,7 @@ from recursive_dyn.codegen.making import jit
 # address of who is asked for forces, whether the rule is the one that holds, what springs took from a part of a step,
 # what steps took, then states
 BESIDE, ASKED, RULE, DAMPED, TRIED, TALLY, HEAD = 1, 4, 5, 6, 9, 18, 32
+EXPECTED = HEAD  # of loops that go on as the last step did: its end (state,), and rates of velocities (nv,) from there
 # steps that were halved, how often, J that nothing explains, one more for who steps, sweeps of implicit rules, steps
 # from which springs took energy, J of it; then what is no sum: the most that a part of one lost, and by which spring
 TALLY_SIZE, SWEPT, SUMS = 9, 4, 7
@@ -39,6 +40,7 @@ class CompiledLoop:
         self._input, output, scratch = kernel.memory()
         self._work = kernel.buffer(HEAD + _STATES * state + _TREE)
         self.tally = self._work[TALLY : TALLY + TALLY_SIZE]
+        self.expected = self._work[EXPECTED : EXPECTED + 2 * state]
         if beside is not None:
             _, *self._beside = beside.memory()
             places = [beside.native.address(beside.entry), *map(address, self._beside)]

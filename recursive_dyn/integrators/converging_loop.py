@@ -5,6 +5,9 @@ of these changes were, and how long the next one would be. Where the second one 
 (Deuflhard 2004, Newton methods for nonlinear problems, 2.1: the natural monotonicity test) there is another solution
 about, which is no motion: the step is to be halved. Where forces are asked for, which are the same for all steps of a
 call, changes are those from call to call.
+
+A step of a ``natural`` one begins where the last one leads on: velocities that change by as much as they did from its
+middle to its end. That is kept from call to call, for the state which it belongs to (``compiled_loop.EXPECTED``).
 """
 
 from __future__ import annotations
@@ -14,10 +17,11 @@ from functools import partial
 
 import numpy as np
 
-from recursive_dyn.codegen.emitting.drivers import NOT_CONVERGED
+from recursive_dyn.codegen.emitting.drivers import NOT_CONVERGED, counted_loop
 from recursive_dyn.codegen.emitting.ir_text import copy, load, place
 from recursive_dyn.codegen.emitting.llvm import scalar_literal
-from recursive_dyn.codegen.emitting.sizes import Sizes
+from recursive_dyn.codegen.emitting.sizes import Sizes, in_bytes
+from recursive_dyn.integrators.compiled_loop import EXPECTED
 from recursive_dyn.integrators.loop_text import (
     LIMITED,
     SWEPT_SO_FAR,
@@ -54,17 +58,20 @@ def converging(
 
 
 def _loop(left: float, most: int, usual: int, natural: bool, entry: str, sizes: Sizes) -> str:
+    first = f"{sizes.first}\n{_known(sizes)}" if natural else sizes.first
     return f"""{WITHIN}
-{opening(entry, sizes.inputs, LIMITED, SWEPT_SO_FAR, sizes.first)}
+{_HELPERS if natural else ""}
+{opening(entry, sizes.inputs, LIMITED, SWEPT_SO_FAR, first)}
 step:
+{_AGAIN if natural else ""}
 {place("v", "double", "%in", sizes.nq)}
 {place("tau", "double", "%v", sizes.nv)}
 {place("dt", "double", "%tau", sizes.nv)}
 {place("m", "double", "%dt", 1)}
 {place("better", "double", "%out", sizes.state)}
 {place("end", "double", "%out", sizes.outputs)}
-{copy("%m", "%v", sizes.nv)}
 {load("h", "double", "%dt", 0)}
+{_begun(sizes) if natural else copy("%m", "%v", sizes.nv)}
   %half = fmul double %h, 0.5
   br label %sweep
 sweep:
@@ -87,12 +94,83 @@ again:
 {copy("%m", "%better", sizes.nv)}
   %tired = icmp sge i64 %k1, {most}
   br i1 %tired, label %lost, label %sweep
-{leaving("lost", NOT_CONVERGED)}
+{_lost(sizes) if natural else leaving("lost", NOT_CONVERGED)}
 arrive:
 {size_check("%out", sizes.state, "lost")}
 check:
 {limit_check("%out")}
-{swept_step("%out", sizes.state, usual)}"""
+{swept_step("%out", sizes.state, usual, _left(sizes) if natural else "")}"""
+
+
+_HELPERS = "declare i32 @memcmp(ptr, ptr, i64)\n" + "".join(
+    counted_loop(name, arguments, "%size", body)
+    for name, arguments, body in (
+        (
+            "kept",
+            "ptr %rate, i1 %known, i64 %size",
+            f"""{load("r", "double", "%rate", "%i")}
+  %or.none = select i1 %known, double %r, double 0.0
+  store double %or.none, ptr %r.p""",
+        ),
+        (
+            "begun",
+            "ptr %m, ptr %v, ptr %rate, double %h, i64 %size",
+            f"""{load("r", "double", "%rate", "%i")}
+{load("now", "double", "%v", "%i")}
+{place("target", "double", "%m", "%i")}
+  %more = fmul double %r, %h
+  %then = fadd double %now, %more
+  store double %then, ptr %target""",
+        ),
+        (
+            "rated",
+            "ptr %rate, ptr %v, ptr %m, double %h, i64 %size",
+            f"""{load("now", "double", "%v", "%i")}
+{load("before", "double", "%m", "%i")}
+{place("target", "double", "%rate", "%i")}
+  %more = fsub double %now, %before
+  %r = fdiv double %more, %h
+  store double %r, ptr %target""",
+        ),
+    )
+)
+
+
+def _known(sizes: Sizes) -> str:
+    """%rate, which is nothing where the state is not the one that it belongs to."""
+    return f"""{place("place", "double", "%work", EXPECTED)}
+{place("rate", "double", "%place", sizes.state)}
+  %differs = call i32 @memcmp(ptr %place, ptr %in, i64 {in_bytes(sizes.state)})
+  %goes.on = icmp eq i32 %differs, 0
+  call void @kept(ptr %rate, i1 %goes.on, i64 {sizes.nv})"""
+
+
+def _begun(sizes: Sizes) -> str:
+    return f"  call void @begun(ptr %m, ptr %v, ptr %rate, double %h, i64 {sizes.nv})"
+
+
+_AGAIN = """  %anew = phi i1 [ false, %head ], [ true, %plainly ]
+  %begins.run = icmp eq i64 %done, 0
+  %nothing = xor i1 %goes.on, true
+  %unknown = and i1 %begins.run, %nothing
+  %plain = or i1 %anew, %unknown"""  # whether the step begins by the velocity that there is
+
+
+def _lost(sizes: Sizes) -> str:
+    """Try once more where the step began otherwise, else leave; of the state nothing is known any more."""
+    return f"""lost:
+  call void @kept(ptr %rate, i1 false, i64 {sizes.nv})
+  br i1 %plain, label %leave, label %plainly
+plainly:
+  br label %step
+{leaving("leave", NOT_CONVERGED, f"  store double {scalar_literal(np.nan)}, ptr %place{chr(10)}")}"""
+
+
+def _left(sizes: Sizes) -> str:
+    """What the next step begins by, of a step that was taken."""
+    return f"""{copy("%place", "%in", sizes.state)}
+  call void @rated(ptr %rate, ptr %v, ptr %better, double %h, i64 {sizes.nv})
+"""
 
 
 _CLOSE = """  %beyond = fadd double %known, 0.0

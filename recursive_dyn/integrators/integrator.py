@@ -49,6 +49,7 @@ class Integrator:
     beside: another function of the same inputs that the loop calls, by what follows FUNCTION_ in its name: "energies"
     that it watches.
     holonomic: whether it takes no constraints but those between positions.
+    goes_on: whether a step begins where the last one leads on (``compiled_loop.EXPECTED``).
     kinks: whether steps see by themselves that the rate of a prescribed motion jumps, as those between momenta do; by
         other rules it strikes as a step begins (``stepping.leading``).
     """
@@ -67,6 +68,7 @@ class Integrator:
     passing: str = ""
     beside: tuple[str, Function] | None = None
     holonomic: bool = False
+    goes_on: bool = False
     kinks: bool = False
 
     @property

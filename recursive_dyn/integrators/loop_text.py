@@ -62,10 +62,10 @@ head:
 {leaving("fail", BAD_OUTPUT)}"""
 
 
-def leaving(label: str, code: int) -> str:
-    """A block that ends the loop after %done steps."""
+def leaving(label: str, code: int, first: str = "") -> str:
+    """A block that ends the loop after %done steps; first: IR of what it does before."""
     return f"""{label}:
-  %{label}.done = shl i64 %done, {CODE_BITS}
+{first}  %{label}.done = shl i64 %done, {CODE_BITS}
   %{label}.told = or i64 %{label}.done, {code}
   ret i64 %{label}.told"""
 
@@ -90,14 +90,15 @@ weigh:
 {leaving("doubt", LARGE)}"""
 
 
-def swept_step(end: str, state: Operand, usual: int) -> str:
+def swept_step(end: str, state: Operand, usual: int, left: str = "") -> str:
     """From ``accept`` to the end of a loop with ``SWEPT_SO_FAR``: a step that took %k1 sweeps ends at ``end``.
 
-    usual: sweeps a step; a run that needs more ends early, so that a caller may look up as often as it wants to.
+    usual: sweeps a step; a run that needs more ends early, so that a caller may look up as often as it wants to. left:
+    IR of what a step leaves for the next one.
     """
     return f"""accept:
 {copy("%in", end, state)}
-  %next = add i64 %done, 1
+{left}  %next = add i64 %done, 1
   %total = add i64 %swept, %k1
 {load("all", "double", "%work", TALLY + SWEPT)}
   %own = uitofp i64 %k1 to double

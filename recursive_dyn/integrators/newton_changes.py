@@ -66,7 +66,7 @@ def relative(error: list[Scalar]) -> list[Scalar]:
 
 
 def changes_of(model: Model) -> int:
-    """How many changes are made before what is left is looked at. One more is a seventh of a sweep of a large tree, of
-    which some part nearly always moves so fast that a second sweep would be made without it."""
+    """How many changes are made at most before what is left is looked at. One more is a seventh of a sweep of a large
+    tree, of which a second one would be made without it where some part moves fast."""
     largest = max(map(len, by_root(model).values()), default=0)
     return MANY if model.constraints or largest > LARGE else FEW

@@ -11,22 +11,22 @@ where a step resolves a damper and 1 where it does not: with z = h D / M_ii, the
 and has a damped coordinate end at 2 / (2 + 2 z + z^2) of its speed, which does not ring.
 
 v_m is found by Newton's method, each step of which is one inward and one outward pass: dampers, springs and whatever
-joints do are in its matrix, force elements are not. One or two more are taken by the factors of the first. It ends
-where the next change would be below 1e-8 of v_m. A step is then an exact one from momenta that are off by as little, as
-likely one way as the other; what that is of the momentum of a whole tree is given back (``kept_momenta``). Energy stays
-within a band that does not grow, where h resolves the motion. Constraints between positions hold at q', those between
-velocities are not taken (``chord_constraints``).
+joints do are in its matrix, force elements are not. One more is taken by the factors of the first, of large trees two
+where they are needed. It ends where the next change would be below 1e-8 of v_m. A step is then an exact one from
+momenta that are off by as little, as likely one way as the other; what that is of the momentum of a whole tree is given
+back (``kept_momenta``). Energy stays within a band that does not grow, where h resolves the motion. Constraints between
+positions hold at q', those between velocities are not taken (``chord_constraints``).
 """
 
 from __future__ import annotations
 
 import numpy as np
 
-from recursive_dyn.graph.expression import Scalar, array, reciprocal
-from recursive_dyn.integrators.converging_loop import CHANGES, converging
+from recursive_dyn.graph.expression import Scalar, array, less, reciprocal, select
+from recursive_dyn.integrators.converging_loop import CHANGES, LEFT, converging
 from recursive_dyn.integrators.free_body import MOVING, TURNING
 from recursive_dyn.integrators.integrator import Integrator
-from recursive_dyn.integrators.newton_changes import LARGE, apart, changes_of, following, relative, updated
+from recursive_dyn.integrators.newton_changes import FEW, LARGE, apart, changes_of, following, relative, updated
 from recursive_dyn.integrators.variational_definition import definition
 from recursive_dyn.recursion import tree_rows
 from recursive_dyn.recursion.chords import chord_constraints, chord_momenta
@@ -44,6 +44,8 @@ from recursive_dyn.recursion.kinematics import Tree
 from recursive_dyn.spatial.algebra import cross, dot
 from recursive_dyn.spatial.rotations import quaternion_exp, quaternion_product, quaternion_to_matrix
 
+SPARED = LEFT / 4.0  # squared relative change that need not be made by a tree, so that several together are done
+
 
 class _Step:
     """A step to where its way (nv,), h times the velocity of its middle, leads."""
@@ -56,8 +58,8 @@ class _Step:
         self.early, self.end = self.start.at(self.start.q, early), self.start.at(array(self.q), late)
         points = chord_momenta.points(self.start)
         moments = balanced_moments(self.start)
-        here, there = (chord_momenta.placed(tree, points, moments) for tree in (self.start, self.end))
-        self.chords = Chords(self.start, here, there, moments)
+        here, there = (chord_momenta.placing(tree, points, moments) for tree in (self.start, self.end))
+        self.chords = Chords(self.start, list(here), there, moments, self.h)
         self.forces, self.diagonal = self._joint_forces()
 
     def _joint_forces(self) -> tuple[np.ndarray, list[Scalar]]:
@@ -105,7 +107,7 @@ class _Step:
         ahead = array(inertias.expand(inertias.reduce(list(left))))  # h v'
         if self.c.model.constraints:
             return self.q, list(chord_constraints.onto_tangents(end, inertias, end.paced(ahead * shorter)))
-        ahead = ahead - rigid_motions(self.chords, end, self.right + self.chords.before(self.h))
+        ahead = ahead - rigid_motions(self.chords, end, self.right + self.chords.before())
         return self.q, list(end.paced(ahead * shorter))
 
 
@@ -124,7 +126,7 @@ class _Newton:
 
     def better(self, step: _Step) -> _Step:
         """The step that comes after the last one that this led to."""
-        found = array(self._factors.solve(list(step.right), step.chords.wrenches(step.h)))
+        found = array(self._factors.solve(list(step.right), step.chords.wrenches))
         if self._bound is not None:
             found = array(self._bound.solve(list(found), step.end))
         excess = _shorter(step.start, step.way, found)
@@ -144,16 +146,28 @@ class _Newton:
             ahead = [following(*own) for own in zip(*squares, strict=True)]
         return [array(x).sum() * self._scale for x in (squares[0], squares[1], squares[-1], ahead)]
 
+    def enough(self, step: _Step) -> Scalar:
+        """1 where the next change of the middle's velocity need not be made, else 0."""
+        *_, ahead = self.changes()
+        return less(ahead, (dot(step.middle, step.middle) + 1.0) * SPARED)
+
 
 def _graph(c: Context) -> Outputs:
     """A step of Newton's method and more by its factors to a better v_middle, the step that it implies, the changes and
     its size, all squared."""
     step = _Step(c, c.tree.paced(c.input("v_middle")) * c.input("dt")[0])
     newton = _Newton(step)
-    for _ in range(changes_of(c.model)):
+    for _ in range(FEW):
         step = newton.better(step)
+    changes = newton.changes()
+    if changes_of(c.model) > FEW:
+        enough = newton.enough(step)
+        further = newton.better(step)
+        both = zip(changes, newton.changes(), strict=True)
+        changes = [select(enough, few, many) for few, many in both]
+        step = _Step(c, array([select(enough, few, many) for few, many in zip(step.way, further.way, strict=True)]))
     q, v = step.landed()
-    error = [*newton.changes(), dot(step.middle, step.middle)]
+    error = [*changes, dot(step.middle, step.middle)]
     return [("q", q), ("v", v), ("v_middle", list(step.middle)), ("error", error)]
 
 
@@ -215,5 +229,6 @@ INTEGRATOR = Integrator(
     share=0.5,
     implicit=0.5,
     holonomic=True,
+    goes_on=True,
     kinks=True,
 )

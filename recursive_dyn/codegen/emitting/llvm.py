@@ -13,7 +13,9 @@ import struct
 from collections.abc import Callable
 from dataclasses import dataclass
 
+from recursive_dyn.codegen.emitting.cuts import Cuts
 from recursive_dyn.codegen.emitting.fusing import Fused
+from recursive_dyn.codegen.emitting.skipping import skipping
 from recursive_dyn.codegen.emitting.vector_math import declarations, sincos_ir
 from recursive_dyn.graph.program import Program, Statement
 
@@ -40,21 +42,22 @@ def entry_name(program: Source, width: int) -> str:
 
 def emit(program: Source, width: int, statements_per_function: int = STATEMENTS_PER_FUNCTION) -> Emission:
     """LLVM IR of a program for ``width`` scenes at once."""
-    entry = entry_name(program, width)
-    cuts = _Cuts(program, statements_per_function)
+    entry, skip = entry_name(program, width), None
+    if width == 1 and isinstance(program, Fused):
+        program, skip = skipping(program)
+    cuts = Cuts(program, statements_per_function, skip)
     functions = [_Function(program, cuts, part, width).text(f"{entry}_{part}") for part in range(cuts.parts)]
     modules = []
     for i in range(0, len(functions), FUNCTIONS_PER_MODULE):
         body = "\n".join(functions[i : i + FUNCTIONS_PER_MODULE])
         modules.append(f"{_prelude(width, body)}\n{_tables(program, body)}{body}")
     names = [f"{entry}_{part}" for part in range(cuts.parts)]
-    calls = [f"  call void @{name}(ptr %in, ptr %out, ptr %scratch)" for name in names]
     modules.append(
         "\n".join(
             [
                 *(f"declare void @{name}(ptr, ptr, ptr)" for name in names),
                 f"define void @{entry}(ptr %in, ptr %out, ptr %scratch) {{",
-                *calls,
+                *cuts.calls(names),
                 "  ret void",
                 "}",
             ]
@@ -91,7 +94,7 @@ def operations_module(operations: dict[str, int], width: int, prefix: str) -> st
     bodies = []
     for name, arity in operations.items():
         program = Program(name, (("x", arity),), (("y", 1),), (), [(name, *range(arity))], (arity,))
-        bodies.append(_Function(program, _Cuts(program, 1), 0, width).text(f"{prefix}.{name}"))
+        bodies.append(_Function(program, Cuts(program, 1), 0, width).text(f"{prefix}.{name}"))
     return "\n".join([_prelude(width, "\n".join(bodies)), *bodies])
 
 
@@ -105,30 +108,10 @@ def _tables(program: Source, body: str) -> str:
     return "".join(lines)
 
 
-class _Cuts:
-    """Where the statement list is cut, and the scratch slot of every value that crosses a cut."""
-
-    def __init__(self, program: Source, size: int) -> None:
-        count = len(program.statements)
-        self.parts = max(1, -(-count // size))
-        self.size = -(-count // self.parts) if count else 1
-        self.first = program.first_statement
-        self.slots: dict[int, int] = {}
-        for index, (_, *args) in enumerate(program.statements):
-            here = index // self.size
-            for a in args:
-                if a >= self.first and (a - self.first) // self.size != here:
-                    self.slots.setdefault(a, len(self.slots))
-
-    def part_of(self, value: int) -> int:
-        """The function that computes a value; results that are inputs or constants belong to the last."""
-        return (value - self.first) // self.size if value >= self.first else self.parts - 1
-
-
 class _Function:
     """One cut of the program as a function over the values it computes, loads and hands on."""
 
-    def __init__(self, program: Source, cuts: _Cuts, part: int, width: int) -> None:
+    def __init__(self, program: Source, cuts: Cuts, part: int, width: int) -> None:
         self.program, self.cuts, self.part, self.width = program, cuts, part, width
         self.kind = "double" if width == 1 else f"<{width} x double>"
         self.suffix = "f64" if width == 1 else f"v{width}f64"
@@ -140,7 +123,7 @@ class _Function:
 
     def text(self, name: str) -> str:
         program, cuts = self.program, self.cuts
-        start, stop = self.part * cuts.size, min((self.part + 1) * cuts.size, len(program.statements))
+        start, stop = cuts.bounds[self.part], cuts.bounds[self.part + 1]
         for index in range(start, stop):
             number = cuts.first + index
             self.names[number] = self.statement(program.statements[index])

@@ -61,17 +61,25 @@ class ChordFactors:
         self._here, self._moved = chords.here, Counter(slot for k in tree.links for slot in k.link.slots)
         self._turned = self._in_world_axes(chords)
         self._events: list[list[int | OpenPivot]] = [[] for _ in tree.links]
-        handles = [_Handle(A) for A in chords.inertias]
+        handles: dict[int, _Handle] = {}  # made link by link: programs keep fewer numbers at a time
         world = _Handle(array(np.zeros((6, 6))))
         for i in reversed(range(len(tree.links))):
+            own = _Handle(chords.inertia(i))
+            if i in handles:
+                own.take(handles[i])
             for event in order.links[i]:
                 if isinstance(event, Elimination):
-                    self._events[i].append(self._eliminate(handles[i], event, self._left[i]))
+                    self._events[i].append(self._eliminate(own, event, self._left[i]))
                 else:
-                    handles[i].cross(event.slot, self._left[i][event.slot], self._right[i][event.slot])
+                    own.cross(event.slot, self._left[i][event.slot], self._right[i][event.slot])
                     self._events[i].append(event.slot)
-            parent = tree.links[i].link.parent
-            (world if parent == WORLD else handles[parent]).take(handles[i].inward(chords.here[i].arm))
+            parent, moved = tree.links[i].link.parent, own.inward(chords.here[i].arm)
+            if parent == WORLD:
+                world.take(moved)
+            elif parent in handles:
+                handles[parent].take(moved)
+            else:
+                handles[parent] = moved
         self._root = [self._eliminate(world, event) for event in order.world]
 
     def _in_world_axes(self, chords: Chords) -> list[tuple[slice, np.ndarray, np.ndarray]]:

@@ -14,7 +14,7 @@ d p / d q' = J . A J' is factored in ``chord_factors``.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -42,15 +42,20 @@ class PlacedLink:
         return {slot: np.concatenate([omega, v + cross(moved, omega)]) for slot, (omega, v) in self.columns.items()}
 
 
-def placed(tree: Tree, points: Sequence[np.ndarray], moments: Sequence[MassMoments]) -> list[PlacedLink]:
-    """The links of a tree; points (3,): of the world, for the tree of each of them; moments: of their masses."""
-    found = []
-    for i, (k, own) in enumerate(zip(tree.links, moments, strict=True)):
-        R, place, parent = tree.rotations[i], tree.positions[i] - points[i], k.link.parent
-        arm = place if parent == WORLD else tree.rotations[parent] @ k.displacement.p
+def placing(tree: Tree, points: Sequence[np.ndarray], moments: Sequence[MassMoments]) -> Iterator[PlacedLink]:
+    """The links of a tree, one after the other: what is made of one before the next is placed is near it in programs;
+    points (3,): of the world, for the tree of each of them; moments: of their masses."""
+    found = list[PlacedLink]()
+    for k, point, own in zip(tree.links, points, moments, strict=True):
+        R, p, parent = k.displacement.matrix, k.displacement.p, k.link.parent
+        if parent == WORLD:
+            arm = place = p - point
+        else:
+            R, arm = found[parent].R @ R, found[parent].R @ p
+            place = found[parent].place + arm
         columns = {slot: (R @ s[:3], R @ s[3:]) for slot, s in k.columns}
         found.append(PlacedLink(R, place, arm, columns, R @ own.first))
-    return found
+        yield found[-1]
 
 
 def points(tree: Tree) -> list[np.ndarray]:
@@ -69,65 +74,60 @@ def columns_inward(A: np.ndarray, arm: np.ndarray) -> np.ndarray:
 
 
 class Chords:
-    """What moves along chords in a step, from where links are placed ``here`` to ``there``; moments: of their masses;
-    ways (3,): of their places.
+    """What moves along chords in a step of length h, from where links are placed ``here`` to ``there``; moments: of
+    their masses; ways (3,): of their places.
 
     Momenta N (6,) are about each link's place here: about a point far away they would be differences of large numbers.
+    wrenches (6,): h (N - h / 2 of gravity's wrench) of every link.
     """
 
     def __init__(
-        self, tree: Tree, here: list[PlacedLink], there: list[PlacedLink], moments: Sequence[MassMoments]
+        self, tree: Tree, here: list[PlacedLink], there: Iterable[PlacedLink], moments: Sequence[MassMoments], h: Scalar
     ) -> None:
-        self.tree, self.here, self.there, self.moments = tree, here, there, moments
-        self._turned = [y.R @ (k.second @ x.R.T) for k, x, y in zip(moments, here, there, strict=True)]
-        self.ways: list[np.ndarray] = []
-        for k, x, y in zip(tree.links, here, there, strict=True):
-            way = y.arm - x.arm
-            self.ways.append(way if k.link.parent == WORLD else self.ways[k.link.parent] + way)
+        self.tree, self.here, self.moments = tree, here, moments
+        self.there = list[PlacedLink]()
+        self.ways, self._turned, self._spins, self.wrenches = (list[np.ndarray]() for _ in range(4))
+        for i, y in enumerate(there):
+            parent, way = tree.links[i].link.parent, y.arm - here[i].arm
+            self.there.append(y)
+            self.ways.append(way if parent == WORLD else self.ways[parent] + way)
+            self._turned.append(y.R @ (moments[i].second @ here[i].R.T))
+            self._spins.append(vee_difference(self._turned[i]))
+            self.wrenches.append(self._pulled(here, i, h * h * -0.5))
 
     @property
     def ends(self) -> tuple[list[dict[int, np.ndarray]], list[dict[int, np.ndarray]]]:
         """Screws of every link by slot, here about its place and there about its tree's point."""
         return [x.screws(array(np.zeros(3))) for x in self.here], [y.screws(y.place) for y in self.there]
 
-    @property
-    def inertias(self) -> list[np.ndarray]:
-        """A (6, 6) of every link: of a twist about its tree's point, about the link's place here."""
-        result = []
-        for k, x, y, turned in zip(self.moments, self.here, self.there, self._turned, strict=True):
-            second = turned + np.outer(y.place, x.first)  # sum of m x' x^T, x about the place here
-            turning = array(np.eye(3)) * np.trace(second) - second
-            lower = np.hstack([-skew(y.first + y.place * k.mass), array(np.eye(3)) * k.mass])
-            result.append(np.vstack([np.hstack([turning, skew(x.first)]), lower]))
-        return result
+    def inertia(self, i: int) -> np.ndarray:
+        """A (6, 6) of a link: of a twist about its tree's point, about the link's place here."""
+        k, x, y = self.moments[i], self.here[i], self.there[i]
+        second = self._turned[i] + np.outer(y.place, x.first)  # sum of m x' x^T, x about the place here
+        turning = array(np.eye(3)) * np.trace(second) - second
+        lower = np.hstack([-skew(y.first + y.place * k.mass), array(np.eye(3)) * k.mass])
+        return np.vstack([np.hstack([turning, skew(x.first)]), lower])
 
-    def wrenches(self, h: Scalar) -> list[np.ndarray]:
-        """h (N - h / 2 of gravity's wrench) (6,) of every link, about its place here."""
-        return self._pulled(self.here, h * h * -0.5)
-
-    def before(self, h: Scalar) -> np.ndarray:
+    def before(self) -> np.ndarray:
         """h (J . N - h / 2 of gravity's force) (nv,) where links are here."""
-        return self._along(self.wrenches(h), self.here)
+        return self._along(self.here, self.wrenches)
 
     def after(self, h: Scalar) -> np.ndarray:
         """h (J' . N + h / 2 of gravity's force) (nv,) where links are there."""
-        return self._along(self._pulled(self.there, h * h * 0.5), self.there)
+        share = h * h * 0.5
+        return self._along(self.there, [self._pulled(self.there, i, share) for i in range(len(self.there))])
 
-    def _pulled(self, links: list[PlacedLink], share: Scalar) -> list[np.ndarray]:
-        """h N with a share of gravity's wrench (6,) on every link, both about the places of ``links``, here or there:
-        sum of m r cross x' is the same of r from either place but for the first moment there cross the way."""
-        g, result = self.tree.gravity * share, list[np.ndarray]()
-        for at, x, y, way, turned, own in zip(
-            links, self.here, self.there, self.ways, self._turned, self.moments, strict=True
-        ):
-            pulled = way + g
-            spin = vee_difference(turned) + cross(at.first, pulled)
-            result.append(np.concatenate([spin, pulled * own.mass + (y.first - x.first)]))
-        return result
+    def _pulled(self, links: list[PlacedLink], i: int, share: Scalar) -> np.ndarray:
+        """h N with a share of gravity's wrench (6,) on a link, both about its place among ``links``, here or there: sum
+        of m r cross x' is the same of r from either place but for the first moment there cross the way."""
+        own, pulled = self.moments[i], self.ways[i] + self.tree.gravity * share
+        spin = self._spins[i] + cross(links[i].first, pulled)
+        return np.concatenate([spin, pulled * own.mass + (self.there[i].first - self.here[i].first)])
 
-    def _along(self, total: list[np.ndarray], links: list[PlacedLink]) -> np.ndarray:
-        """What wrenches (6,) about the places of links come to along the coordinates (nv,) there."""
+    def _along(self, links: list[PlacedLink], wrenches: list[np.ndarray]) -> np.ndarray:
+        """What wrenches (6,) about the places of ``links`` come to along the coordinates (nv,) there."""
         result: list[Scalar] = [0.0] * self.tree.model.nv
+        total = list(wrenches)
         for i in reversed(range(len(total))):
             moment, force, parent = total[i][:3], total[i][3:], self.tree.links[i].link.parent
             for slot, (omega, v) in links[i].columns.items():
@@ -140,8 +140,8 @@ class Chords:
     def own_inertias(self) -> list[Scalar]:
         """What every coordinate (nv,) moves where links are here; one that joints share as if each had its own."""
         result: list[Scalar] = [0.0] * self.tree.model.nv
-        still = Chords(self.tree, self.here, self.here, self.moments)
-        total, (left, right) = still.inertias, still.ends
+        still = Chords(self.tree, self.here, self.here, self.moments, 0.0)
+        total, (left, right) = [still.inertia(i) for i in range(len(self.here))], still.ends
         for i in reversed(range(len(total))):
             for slot, J in right[i].items():
                 result[slot] = result[slot] + dot(left[i][slot], total[i] @ J)

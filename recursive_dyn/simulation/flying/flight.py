@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import ctypes
-from typing import Any
 
 import numpy as np
 
@@ -21,6 +20,7 @@ from recursive_dyn.integrators.integrator import StatePair
 from recursive_dyn.model.limits import limited
 from recursive_dyn.recursion.forces.pushed_bodies import PUSH
 from recursive_dyn.simulation.flying.engine import DrivenEngine, Engine, FlightArrays, Law, Load
+from recursive_dyn.simulation.flying.leading_on import LeadingOn
 from recursive_dyn.simulation.flying.plausible import Weighing
 from recursive_dyn.simulation.flying.untaken import singular_joint, too_much_energy, untaken
 
@@ -61,7 +61,7 @@ def move_tally(source: FlightArrays, target: FlightArrays) -> None:
     source.work[TALLY : TALLY + TALLY_SIZE] = 0.0
 
 
-class Flight:
+class Flight(LeadingOn):
     """One integrator over one dynamics, at the dynamics' present parameters.
 
     tally (TALLY_SIZE,): what steps took, as ``report`` tells it; given: of one before this. driven: whether anything
@@ -96,9 +96,6 @@ class Flight:
         lows[:], highs[:] = -np.inf, np.inf
         lows[given.places], highs[given.places] = given.low, given.high
         self.limited = most if len(given.places) and np.isfinite(self._limits).any() else 0
-
-    def __reduce__(self) -> Any:
-        return type(self), (self._dynamics, self._integrator, self.tally.copy())
 
     @property
     def arrays(self) -> FlightArrays:
@@ -182,6 +179,8 @@ class Flight:
 
     def _go_on_by(self, engine: Engine) -> None:
         engine.loop.tally[:] = self.tally
+        if self._rule.goes_on:
+            engine.loop.expected[:] = self.expected
         self._take(engine)
 
     def _take(self, engine: Engine) -> None:

@@ -33,8 +33,9 @@ class KeptArrays(NamedTuple):
     order. steps (1,): counts up. joints: in maximal coordinates, joint coordinates where they were found last, which
     the next step starts from, not finite where nobody looked. pressed (nv,): for how many steps trees count as
     pressed, by coordinate; acted, steady (nv,): as in Changes; borne (nv,): forces of motors that may act in the next
-    flight (``borne_loads``), N or N m; slept: who sleeps. felt (nb, 6): of a step that was cut, [moment; force] about
-    the bodies' origins that contacts gave in all parts, N m s and N s, but those of what sleeps.
+    flight (``borne_loads``), N or N m; rates (nv,): of velocities, by which a flight begins, when a snapshot was taken;
+    slept: who sleeps. felt (nb, 6): of a step that was cut, [moment; force] about the bodies' origins that contacts
+    gave in all parts, N m s and N s, but those of what sleeps.
     """
 
     rows: Floats
@@ -53,6 +54,7 @@ class KeptArrays(NamedTuple):
     acted: Floats
     steady: Floats
     borne: Floats
+    rates: Floats
     slept: Slept
     felt: Annotated[np.ndarray, float, 6]
 
@@ -81,7 +83,7 @@ class Memory:
             np.zeros(count, dtype=np.int64), np.zeros(5), np.zeros(1), no_momentum(dynamics), np.zeros(4),
             np.ones(1, dtype=np.int64), np.zeros(1, dtype=np.int64),
             np.full(dynamics.jointed.nq if isinstance(dynamics, MaximalDynamics) else 0, np.nan),
-            np.zeros(dynamics.nv), np.zeros(dynamics.nv), np.zeros(dynamics.nv), np.zeros(dynamics.nv),
+            *np.zeros((5, dynamics.nv)),
             slept(dynamics.nq, dynamics.nv, len(dynamics.parameters.values_array)), np.zeros((dynamics.model.nb, 6)),
         )  # fmt: skip
         self.acted: Acted | None = None

@@ -22,12 +22,13 @@ from recursive_dyn.simulation.kept.memory import Memory
 from recursive_dyn.simulation.saved.state_transfer import SLEEPING, TURNING, PackedNumbers
 from recursive_dyn.simulation.state import State
 
-MAGIC, VERSION = b"RDYN", 4
+MAGIC, VERSION = b"RDYN", 5
 _HEAD = struct.Struct("<4sHHII8s7I")  # magic, version, flags, length, checksum, mark; counts
 _CLOCKS = struct.Struct("<2d")
 # tau is not zero; momenta are carried; contacts have moments; joints between free bodies were found; trees are pressed;
-# trees rest or sleep; impulses changed velocities of trees that hang on the world; motors bear something
-_FLAGS = 1, 2, 4, 8, 16, 32, 64, 128
+# trees rest or sleep; impulses changed velocities of trees that hang on the world; motors bear something; flights begin
+# by rates
+_FLAGS = 1, 2, 4, 8, 16, 32, 64, 128, 256
 _BODY, _KEY = "<i4", "<i8"
 Data = bytes | bytearray | memoryview
 
@@ -84,9 +85,8 @@ def packed(
     acted = bool(kept.acted.any())
     if acted:
         parts += [kept.acted.tobytes(), kept.steady.tobytes()]
-    bears = bool(kept.borne.any())
-    if bears:
-        parts.append(kept.borne.tobytes())
+    bears, led = bool(kept.borne.any()), bool(kept.rates.any())
+    parts += [vector.tobytes() for vector, there in ((kept.borne, bears), (kept.rates, led)) if there]
     slept, asleep = kept.slept, int(kept.slept.contacts[0])
     rested = bool(slept.rested.any())
     if rested:
@@ -109,7 +109,7 @@ def packed(
     parts += [rows.astype(_KEY).tobytes(), table.keys[:n].tobytes(), pushed.tobytes()]
     parts += [pairs.astype(_BODY).tobytes(), called]
     body = b"".join(parts)
-    there = forced, carried, turned, found, pressed, rested, acted, bears
+    there = forced, carried, turned, found, pressed, rested, acted, bears, led
     flags = sum(flag for flag, holds in zip(_FLAGS, there, strict=True) if holds)
     trees = len(momentum.linear) if carried else 0
     counts = _Counts(len(forces), trees, len(rows), n, len(turning), len(pairs), len(called))
@@ -159,10 +159,10 @@ def _read(
     """The parts of a body, one after the other: floats, integers, pairs, names."""
     f, t, r, n, l, p, e = counts
     nq, nv = len(state.q), len(state.v)
-    forced, carried, turned, known, pressed, rested, acted, bears = (int(bool(flags & flag)) for flag in _FLAGS)
+    forced, carried, turned, known, pressed, rested, acted, bears, led = (int(bool(flags & flag)) for flag in _FLAGS)
     trees = t if carried else 0
     own = 2 + nq + nv + len(parameters) + known * len(memory.arrays.joints)
-    own += nv * (forced + pressed + 2 * acted + bears)
+    own += nv * (forced + pressed + 2 * acted + bears + led)
     s = 0  # contacts of what sleeps
     if rested:
         own += nv + nq + len(parameters) + 2
@@ -184,8 +184,11 @@ def _read(
     if f:
         vectors = floats[own:].reshape(-1, 3, 3).copy()
         forces = [(number, *given) for number, given in zip(whole[r + n :].tolist(), vectors, strict=True)]
-    sizes = np.array((forced, carried, turned, r, n, p, l, known, pressed, rested, s, acted, bears), dtype=np.int64)
-    return Unpacked(PackedNumbers(floats, whole, pairs, sizes), float(floats[1]), forces, names)
+    sizes = np.array(
+        (forced, carried, turned, r, n, p, l, known, pressed, rested, s, acted, bears, led), dtype=np.int64
+    )
+    numbers = PackedNumbers(floats, whole, pairs, np.array(sizes, dtype=np.int64))
+    return Unpacked(numbers, float(floats[1]), forces, names)
 
 
 def _check(found: Unpacked, memory: Memory, bodies: int) -> None:

@@ -31,6 +31,7 @@ class Snapshots(Sleep):
         """
         state, values = self._state, self._dynamics.parameters.values_array
         self._let_forget()
+        self._timesteps.note_rates()
         return Snapshot(
             state.q.copy(), state.v.copy(), self._tau.copy(), state.time, self._remainder, values.copy(),
             tuple(self._forces), self._timesteps.memory.copy(), self._timesteps.events.touching(),
@@ -43,6 +44,7 @@ class Snapshots(Sleep):
         what follows is the same to the last bit; what was told of the step before, such as ``contacts``, is not in it.
         """
         self._let_forget()
+        self._timesteps.note_rates()
         steps, values = self._timesteps, self._dynamics.parameters.values_array
         return packed(
             self._scene_mark(), self._state, self._tau, self._remainder, values, self._forces, steps.memory,
@@ -70,6 +72,7 @@ class Snapshots(Sleep):
             self.time, self._remainder = snapshot.time, snapshot.remainder
             self._forces = list(snapshot.forces)
             self._timesteps.recall(snapshot.memory, snapshot.touching)
+            self._timesteps.take_rates()
             self._timesteps.is_at(moved=True)
             self._let_forget()
 
@@ -82,6 +85,7 @@ class Snapshots(Sleep):
             events.expect(len(found.numbers.pairs), found.names)
             self._transfer.take(found.numbers, self._state, self._tau, values, memory, events)
             memory.tell_nothing()
+            timesteps.take_rates()
             self._remainder, self._forces = found.remainder, found.forces
             timesteps.begin()
             timesteps.is_at(moved=True)

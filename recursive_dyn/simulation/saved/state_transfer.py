@@ -20,12 +20,12 @@ TURNING = SLEEPING = 13  # numbers
 
 class PackedNumbers(NamedTuple):
     """floats: clocks, q, v, parameters, tau, joints, steps for which coordinates are pressed, acted and steady, borne,
-    all of Slept, momenta, impulses of rows, points, gaps, impulses and moments of contacts, then TURNING numbers of
-    each that turns: which, level, debt, way, normal, arms, and SLEEPING of each of what sleeps, the first ones: A, B,
-    point on A, normal, frictions; whole: rows, keys of contacts; pairs (n, 2): who is in touch. sizes (13,): whether
-    there are tau, momenta, moments; how many rows, contacts, pairs, and contacts that turn; whether there are joints,
-    pressed coordinates, trees that rest; how many contacts of what sleeps; whether impulses are known that acted, and
-    whether motors bear something."""
+    rates, all of Slept, momenta, impulses of rows, points, gaps, impulses and moments of contacts, then TURNING
+    numbers of each that turns: which, level, debt, way, normal, arms, and SLEEPING of each of what sleeps, the
+    first ones: A, B, point on A, normal, frictions; whole: rows, keys of contacts; pairs (n, 2): who is in touch.
+    sizes (14,): whether there are tau, momenta, moments; how many rows, contacts, pairs, and contacts that turn;
+    whether there are joints, pressed coordinates, trees that rest; how many contacts of what sleeps; whether
+    impulses are known that acted; whether motors bear something; whether there are rates."""
 
     floats: Floats
     whole: Integers
@@ -81,7 +81,7 @@ class StateTransfer:
 
 
 def _room(floats: int, whole: int, pairs: int) -> PackedNumbers:
-    sizes = np.zeros(13, dtype=np.int64)
+    sizes = np.zeros(14, dtype=np.int64)
     return PackedNumbers(np.zeros(floats), np.zeros(whole, np.int64), np.zeros((pairs, 2), np.int64), sizes)
 
 
@@ -160,10 +160,10 @@ def _turning(floats: Floats, count: int, table: ContactTable) -> None:
 
 @compiled
 def _pressed(floats: Floats, at: int, sizes: Integers, own: Restored) -> int:
-    """What was pressed, what impulses did to what hangs on the world, and what motors bear, from a place on; where that
-    ends."""
+    """What was pressed, what impulses did to what hangs on the world, what motors bear, and rates, from a place on;
+    where that ends."""
     kept, nv = own.kept, len(own.v)
-    kept.pressed[:], kept.acted[:], kept.steady[:], kept.borne[:] = 0.0, 0.0, 0.0, 0.0
+    kept.pressed[:], kept.acted[:], kept.steady[:], kept.borne[:], kept.rates[:] = 0.0, 0.0, 0.0, 0.0, 0.0
     if sizes[8] > 0:
         kept.pressed[:] = floats[at : at + nv]
         at += nv
@@ -172,6 +172,9 @@ def _pressed(floats: Floats, at: int, sizes: Integers, own: Restored) -> int:
         at += 2 * nv
     if sizes[12] > 0:
         kept.borne[:] = floats[at : at + nv]
+        at += nv
+    if sizes[13] > 0:
+        kept.rates[:] = floats[at : at + nv]
         at += nv
     return at
 

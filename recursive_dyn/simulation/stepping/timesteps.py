@@ -112,6 +112,14 @@ class Timesteps(Timestep):
         self.events.recall(touching)
         self._detection.kept = None
 
+    def note_rates(self) -> None:
+        """Have the memory hold what a flight from the present state begins by."""
+        self.memory.arrays.rates[:] = self.flight.rates(self._state.q, self._state.v)
+
+    def take_rates(self) -> None:
+        """Let a flight from the present state begin by what the memory holds."""
+        self.flight.expect(self._state.q, self._state.v, self.memory.arrays.rates)
+
     def report(self) -> Report:
         """What steps took beyond themselves so far."""
         spring = damping_spring(self._dynamics.model, self.flight.tally, self._damping_spring)

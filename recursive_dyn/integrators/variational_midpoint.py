@@ -36,7 +36,7 @@ from recursive_dyn.recursion.chords.chord_momenta import Chords
 from recursive_dyn.recursion.chords.kept_momenta import rigid_motions
 from recursive_dyn.recursion.configuration import integrate, plain_positions
 from recursive_dyn.recursion.context import Context, Function, Outputs
-from recursive_dyn.recursion.equations.articulated import ArticulatedInertias
+from recursive_dyn.recursion.equations.articulated import ArticulatedInertias, Reduction
 from recursive_dyn.recursion.equations.balanced_masses import balanced_moments
 from recursive_dyn.recursion.equations.inverse_dynamics import inverse_dynamics
 from recursive_dyn.recursion.forces.element_forces import element_forces
@@ -103,8 +103,9 @@ class _Step:
         left, shorter = self.left, reciprocal(self.h)
         if end.pace is not None:
             left = left - array(inverse_dynamics(end, end.pace * self.h, gravity=False))
-        inertias = ArticulatedInertias(end)
-        ahead = array(inertias.expand(inertias.reduce(list(left))))  # h v'
+        reduction = Reduction(end, list(left), None)
+        inertias = ArticulatedInertias(end, reduction=reduction)
+        ahead = array(inertias.expand(reduction.c))  # h v'
         if self.c.model.constraints:
             return self.q, list(chord_constraints.onto_tangents(end, inertias, end.paced(ahead * shorter)))
         ahead = ahead - rigid_motions(self.chords, end, self.right + self.chords.before())
@@ -116,7 +117,7 @@ class _Newton:
     direction says much of, and under constraints, which nothing is given back of, by Broyden's updates."""
 
     def __init__(self, step: _Step) -> None:
-        self._factors = ChordFactors(step.chords, step.diagonal)
+        self._factors = ChordFactors(step.chords, step.diagonal, list(step.right))
         self._bound = None
         if step.c.model.constraints:
             self._bound = BoundChords(step.start, step.end, self._factors)
@@ -126,7 +127,9 @@ class _Newton:
 
     def better(self, step: _Step) -> _Step:
         """The step that comes after the last one that this led to."""
-        found = array(self._factors.solve(list(step.right), step.chords.wrenches))
+        found = array(
+            self._factors.solve(list(step.right), step.chords.wrenches) if self._taken else self._factors.first
+        )
         if self._bound is not None:
             found = array(self._bound.solve(list(found), step.end))
         excess = _shorter(step.start, step.way, found)

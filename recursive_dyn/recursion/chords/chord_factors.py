@@ -52,9 +52,12 @@ class _Handle(Handle):
 
 
 class ChordFactors:
-    """The factors of J . A J' + ``diagonal`` (nv,)."""
+    """The factors of J . A J' + ``diagonal`` (nv,).
 
-    def __init__(self, chords: Chords, diagonal: Sequence[Scalar]) -> None:
+    right: a right side that is solved for at once, as what a link needs is used while it is at hand; ``first``: x.
+    """
+
+    def __init__(self, chords: Chords, diagonal: Sequence[Scalar], right: Sequence[Scalar] | None = None) -> None:
         self._diagonal, tree = diagonal, chords.tree
         self._tree, (self._left, self._right) = tree, chords.ends
         order, self._prescribed = tree.model.elimination, tree.model.prescribed
@@ -63,6 +66,7 @@ class ChordFactors:
         self._events: list[list[int | OpenPivot]] = [[] for _ in tree.links]
         handles: dict[int, _Handle] = {}  # made link by link: programs keep fewer numbers at a time
         world = _Handle(array(np.zeros((6, 6))))
+        passed = None if right is None else self._begun(right, chords.wrenches)
         for i in reversed(range(len(tree.links))):
             own = _Handle(chords.inertia(i))
             if i in handles:
@@ -73,6 +77,8 @@ class ChordFactors:
                 else:
                     own.cross(event.slot, self._left[i][event.slot], self._right[i][event.slot])
                     self._events[i].append(event.slot)
+            if passed is not None:
+                self._pass(i, *passed)
             parent, moved = tree.links[i].link.parent, own.inward(chords.here[i].arm)
             if parent == WORLD:
                 world.take(moved)
@@ -81,6 +87,7 @@ class ChordFactors:
             else:
                 handles[parent] = moved
         self._root = [self._eliminate(world, event) for event in order.world]
+        self.first = [] if passed is None else self._expanded(passed[0])
 
     def _in_world_axes(self, chords: Chords) -> list[tuple[slice, np.ndarray, np.ndarray]]:
         """Have balls turn about the world's axes, by screws that have zeros: slots, and their axes here and there."""
@@ -114,22 +121,37 @@ class ChordFactors:
 
     def solve(self, right: Sequence[Scalar], wrenches: Sequence[np.ndarray] | None = None) -> list[Scalar]:
         """x (nv,) of a right side (nv,), and of J . ``wrenches`` (6,) of every link about its place here besides."""
-        c, tree = list(right), self._tree
+        c, z = self._begun(right, wrenches)
+        for i in reversed(range(len(self._tree.links))):
+            self._pass(i, c, z)
+        return self._expanded(c)
+
+    def _begun(
+        self, right: Sequence[Scalar], wrenches: Sequence[np.ndarray] | None
+    ) -> tuple[list[Scalar], list[np.ndarray]]:
+        """What is left of a right side (nv,), and wrenches (6,) of links, before any is passed."""
+        c = list(right)
         for slots, here, _ in self._turned:
             c[slots] = list(here @ array(c[slots]))
-        z = [zeros(6) for _ in tree.links] if wrenches is None else [-N for N in wrenches]
-        for i in reversed(range(len(tree.links))):
-            for event in self._events[i]:
-                if isinstance(event, int):
-                    c[event] = c[event] - dot(self._left[i][event], z[i])
-                else:
-                    z[i] = z[i] + event.column * c[event.slot]
-                    event.reduce(c)
-            parent = tree.links[i].link.parent
-            if parent != WORLD:
-                z[parent] = z[parent] + moved_inward(z[i], self._here[i].arm)
+        return c, [zeros(6) for _ in self._tree.links] if wrenches is None else [-N for N in wrenches]
+
+    def _pass(self, i: int, c: list[Scalar], z: list[np.ndarray]) -> None:
+        """Pass link i, whose children have been passed."""
+        for event in self._events[i]:
+            if isinstance(event, int):
+                c[event] = c[event] - dot(self._left[i][event], z[i])
+            else:
+                z[i] = z[i] + event.column * c[event.slot]
+                event.reduce(c)
+        parent = self._tree.links[i].link.parent
+        if parent != WORLD:
+            z[parent] = z[parent] + moved_inward(z[i], self._here[i].arm)
+
+    def _expanded(self, c: list[Scalar]) -> list[Scalar]:
+        """x (nv,), where all links have been passed."""
         for pivot in self._root:
             pivot.reduce(c)
+        tree = self._tree
         x: list[Scalar] = [0.0] * tree.model.nv
         still = zeros(6)
         for pivot in reversed(self._root):

@@ -2,278 +2,138 @@
 
 from __future__ import annotations
 
-import math
-import warnings
 from collections.abc import Collection, Sequence
 from dataclasses import replace
-from typing import NamedTuple
 
 import numpy as np
 
-from recursive_dyn.codegen.reference import run
-from recursive_dyn.dynamics.functions import neutral
-from recursive_dyn.dynamics.model_functions import ModelFunctions
+from recursive_dyn.dynamics.constraint_system import MET, ConstraintSystem, Gradients
+from recursive_dyn.dynamics.spare_rows import spare_rows
 from recursive_dyn.errors import ModelError
 from recursive_dyn.joint.joint_check import FAR
 from recursive_dyn.model.model import Model
-from recursive_dyn.recursion.context import RECURSIVE
 
-_STARTS = 12
-_ITERATIONS = 60
-_MET = 1e-8  # m or rad; a singular solution is approached linearly, so that less is out of reach
-_REACH = 0.6  # largest change of a coordinate an iteration
-_GROWTH = 1.15  # of that from one iteration to the next: mechanisms may be a millimetre or a kilometre in size
 _SAME = 1e-7  # share of a row below which it depends on the others
 _SHARE = 3.0  # of other rows, in lengths of the row that is left out for them
-_BESIDE = 3  # states, and ways from each
-_ZERO = 1e-10
-_SOFT = 1e-12  # of the rows' squares, so that those that depend on others take part
-_ROUNDING = 1e-12  # of a row's slope by velocities of bodies: what is left of it where the joints leave it none
-_FLAT = 1e-3  # share of a row's usual gradient that is none: Gauss-Newton stops some 1e-5 before a double zero
+_NEAR = 0.05  # rad or m, around states in which a row is looked for that others do not hold
 
 
 def independent(model: Model, droppable: Collection[str]) -> Model:
     """The model, assembled, without redundant rows of these names; ModelError names other redundant, or contradictory,
     rows."""
-    system = _System(model)
-    states = system.solutions(range(len(model.constraints)))
+    system, names = ConstraintSystem(model), [c.name for c in model.constraints]
+    states = system.solutions(range(len(names)))
     if not states:
-        raise ModelError(system.contradiction())
+        raise ModelError(_contradiction(system))
     if droppable:  # these states may be singular ones, where more rows depend on each other
         states += system.beside(states)
-    flat = system.vanishing(states)
-    if flat is not None:
-        raise ModelError(
-            f"constraint '{model.constraints[flat].name}' has no gradient where it holds, so that no force can keep it:"
-            " constrain x instead of x**2, a vector instead of its square; a chain that this stretches to its full"
-            " length needs some slack, or is closed by scene.pin"
-        )
-    kept, gradients = list(range(len(model.constraints))), system.gradients(states)
-    names = [c.name for c in model.constraints]
-    for i in reversed(range(len(names))) if droppable else ():
+    kept = _telling(system, states, {i for i, name in enumerate(names) if name in droppable})
+    gradients = system.gradients(states)
+    for i in reversed(kept):
         others = [k for k in kept if k != i]
-        if names[i] in droppable and system.dependence(i, others, gradients, _SHARE) is not None:
-            kept = others
+        if names[i] in droppable and _dependence(system, i, others, gradients, _SHARE) is not None:
+            kept = others if _holds_with(system, i, others) else kept
     for i in kept:
         if names[i] in droppable:  # what is left of them depends on others here and there, not on the same everywhere
             continue
         earlier = [k for k in kept if k < i]
-        found = system.dependence(i, earlier, gradients)
+        found = _dependence(system, i, earlier, gradients)
         if found is not None:
             because = f"it follows from {_listed([names[k] for k in found])}" if found else "it holds by itself"
             raise ModelError(
                 f"constraint '{names[i]}' is redundant: {because} (and from the joints); remove it, or constrain with"
                 " redundant='drop'"
             )
-    rows = tuple(replace(model.constraints[k], usual=system.usual[k]) for k in kept)
+    spare = spare_rows(system, kept, [k for k in kept if names[k] in droppable], states)
+    rows = tuple(replace(model.constraints[k], usual=system.usual[k], spare=k in spare) for k in kept)
     assembled = min(states, key=system.outside)  # the first, as the nearest to neutral, unless it breaks limits
     return replace(model, constraints=rows, assembled=tuple(assembled.tolist()))
 
 
-def _least(C: np.ndarray, phi: np.ndarray) -> np.ndarray:
-    """The least steps (n, nv) with C step = phi (n, m), as far as rows do not depend on each other."""
-    square = C @ np.swapaxes(C, -1, -2)
-    softness = _SOFT * np.einsum("nii->n", square) + _ZERO
-    multipliers = np.linalg.solve(square + softness[:, None, None] * np.eye(C.shape[1]), phi[..., None])
-    return (np.swapaxes(C, -1, -2) @ multipliers)[..., 0]
+def _telling(system: ConstraintSystem, states: Sequence[np.ndarray], droppable: Collection[int]) -> list[int]:
+    """All rows without those of these that have no gradient where they hold, and hold where the others do, as the
+    cosines of a rotation that is held; ModelError names another one without gradient."""
+    kept, flat = list(range(len(system.holonomic))), system.vanishing(states)
+    for i in reversed(flat):
+        others = [k for k in kept if k != i]
+        if i in droppable and others and _holds_with(system, i, others, states):
+            kept = others
+    for i in flat:
+        if i in kept:
+            raise ModelError(
+                f"constraint '{system.model.constraints[i].name}' has no gradient where it holds, so that no force can"
+                " keep it: constrain x instead of x**2, a vector instead of its square; a chain that this stretches to"
+                " its full length needs some slack, or is closed by scene.pin"
+            )
+    return kept
 
 
 def _listed(names: Sequence[str]) -> str:
     return ", ".join(f"'{n}'" for n in names)
 
 
-class _Gradients(NamedTuple):
-    """Of m rows at n states: C (n, m, nv); psi (n, m) at rest, what rows that ask for a given velocity ask for; flat
-    (n, m): where they have next to none of their gradient."""
+def _holds_with(
+    system: ConstraintSystem, i: int, others: Sequence[int], near: Sequence[np.ndarray] | None = None
+) -> bool:
+    """Whether row i holds wherever these others do, as far as the search gets, or ``near`` these states: else it keeps
+    a mechanism from ways that the others leave it, at positions where these begin."""
+    states = system.solutions(others, None if near is None else system.around(near, _NEAR))
+    return not system.holonomic[i] or not states or bool(np.abs(system.values(np.array(states))[:, i]).max() < MET)
 
-    rows: np.ndarray
-    offsets: np.ndarray
-    flat: np.ndarray
 
-
-class _System:
-    """The rows' values and gradients by the interpreter, and Gauss-Newton to where they hold."""
-
-    def __init__(self, model: Model) -> None:
-        self.model = model
-        functions = ModelFunctions(model, RECURSIVE)
-        self._rows = functions.build("constraint_positions")
-        self._jacobian = functions.build("constraint_jacobian")
-        self._speeds = functions.build("constraint_velocities")
-        self._integrate = functions.build("integrate")
-        self.parameters = np.array([value for _, value in model.parameters])
-        self.holonomic = [c.holonomic for c in model.constraints]
-        self.starts = self._starting_states()
-        with np.errstate(invalid="ignore"), warnings.catch_warnings():
-            warnings.simplefilter("ignore", RuntimeWarning)  # of rows that are finite nowhere
-            self._still = np.zeros(len(self.holonomic), dtype=bool)
-            self.sizes = np.nanmedian(np.linalg.norm(self.jacobian(np.array(self.starts)), axis=2), axis=0)
-            self._still = self.sizes <= _ROUNDING * np.array([c.slope for c in model.constraints])
-            self.sizes[self._still] = 0.0
-
-    @property
-    def usual(self) -> list[float]:
-        """Sizes of gradients where the search for solutions starts, to the next power of 16, so that bodies that come
-        and go elsewhere change none; 0 of what has none."""
-        return [16.0 ** round(math.log(x, 16.0)) if 0.0 < x < np.inf else 0.0 for x in self.sizes.tolist()]
-
-    def _starting_states(self) -> list[np.ndarray]:
-        rng = np.random.default_rng(3)
-        states = [neutral(self.model)]
-        for k in range(1, _STARTS):
-            q = neutral(self.model)
-            for place, slot in self.model.plain_slots:
-                if slot in self.model.prescribed:
-                    continue
-                low, high = self.model.coordinates[slot].limits
-                q[place] = rng.uniform(low, high) if max(-low, high) < FAR else rng.normal() * (0.1 if k < 3 else 1.0)
-            for _, factor, place, _ in self.model.owners:
-                q[place : place + factor.nq] += rng.normal(size=factor.nq) * (0.1 if k < 3 else 1.0)
-            for first, end in self.model.units:
-                q[first:end] /= np.linalg.norm(q[first:end])
-            states.append(q)
-        return states
-
-    def outside(self, q: np.ndarray) -> float:
-        """By how much the worst coordinate is beyond its limits."""
-        worst = 0.0
-        for place, slot in self.model.plain_slots:
-            low, high = self.model.coordinates[slot].limits
-            worst = max(worst, low - q[place], q[place] - high)
-        return round(worst, 6)
-
-    def values(self, q: np.ndarray) -> np.ndarray:
-        """phi (..., m)."""
-        return run(self._rows, {"q": q, "parameters": self.parameters})["phi"]
-
-    def jacobian(self, q: np.ndarray) -> np.ndarray:
-        """C (..., m, nv), zeros of what is prescribed, as no force moves that, and of rows that nothing moves."""
-        flat = run(self._jacobian, {"q": q, "parameters": self.parameters})["C"]
-        C = flat.reshape(*q.shape[:-1], len(self.holonomic), self.model.nv)
-        C[..., sorted(self.model.prescribed)] = 0.0
-        C[..., self._still, :] = 0.0
-        return C
-
-    def gradients(self, states: Sequence[np.ndarray]) -> _Gradients:
-        """All rows at some states."""
-        C, inputs = self.jacobian(q := np.array(states)), {"v": np.zeros(self.model.nv), "parameters": self.parameters}
-        return _Gradients(C, run(self._speeds, {"q": q} | inputs)["psi"], self._flat(C))
-
-    def beside(self, states: Sequence[np.ndarray]) -> list[np.ndarray]:
-        """Configurations some way along the motions that the constraints allow at some states, and back to where all
-        of them hold."""
-        rng, starts = np.random.default_rng(7), []
-        for q in states[:_BESIDE]:
-            C = np.nan_to_num(self.jacobian(q))
-            way = rng.normal(size=(_BESIDE, self.model.nv)) @ (np.eye(self.model.nv) - np.linalg.pinv(C, 1e-6) @ C)
-            way *= _REACH / np.maximum(np.abs(way).max(axis=1, keepdims=True, initial=0.0), _ZERO)
-            starts += list(self._moved(np.repeat(q[None], _BESIDE, axis=0), way))
-        return self.solutions(range(len(self.holonomic)), starts)
-
-    def solutions(self, rows: Sequence[int], starts: Sequence[np.ndarray] | None = None) -> list[np.ndarray]:
-        """Configurations in which these rows hold, from several starts: Gauss-Newton, all starts at once."""
-        rows = [i for i in rows if self.holonomic[i]]
-        q = np.array(self.starts if starts is None else starts)
-        left = np.arange(len(q))  # starts that have not arrived
-        there = np.zeros(len(q), dtype=bool)
-        for k in range(_ITERATIONS):
-            phi = self.values(q[left])[:, rows]
-            far = ~there  # they take one more step than they need, which makes rounding of what is left
-            there = np.abs(phi).max(axis=1, initial=0.0) < _ZERO
-            left, phi, there = left[far], phi[far], there[far]
-            if not len(left):
-                break
-            C = self.jacobian(q[left])[:, rows]
-            wild = ~(np.isfinite(phi).all(axis=1) & np.isfinite(C).all(axis=(1, 2)))
-            phi[wild], C[wild] = 0.0, 0.0
-            step = -_least(C, phi)
-            step *= np.minimum(1.0, _REACH * _GROWTH**k / np.maximum(np.abs(step).max(axis=1, initial=0.0), _ZERO))[
-                :, None
-            ]
-            q[left] = self._moved(q[left], step)
-        error = np.abs(self.values(q)[:, rows]).max(axis=1, initial=0.0)
-        return [state for state, e in zip(q, error, strict=True) if e < _MET]
-
-    def _moved(self, q: np.ndarray, step: np.ndarray) -> np.ndarray:
-        """q (n, nq) moved by steps (n, nv)."""
-        dt = np.ones((len(q), 1))
-        return run(self._integrate, {"q": q, "v": step, "dt": dt, "parameters": self.parameters})["q"]
-
-    def vanishing(self, states: Sequence[np.ndarray]) -> int | None:
-        """The first row that changes on the way to where it holds, and there no longer, even where it holds alone:
-        others hold it in positions that are singular."""
-        flat = np.flatnonzero(np.array(self.holonomic) & self._flat(self.jacobian(np.array(states))).all(axis=0))
-        if not len(flat):
+def _dependence(
+    system: ConstraintSystem, i: int, others: Sequence[int], gradients: Gradients, most: float = np.inf
+) -> list[int] | None:
+    """The rows that row i is a combination of at every state; None where it says something new, or where it takes
+    more than ``most`` of one of them: then these may be singular where it is not."""
+    part = np.zeros(len(others), dtype=bool)
+    telling = np.flatnonzero(~gradients.flat[:, i])  # where it is flat it may say something new elsewhere
+    if not len(telling):
+        return None
+    for k in telling:
+        C, offset = gradients.rows[k], gradients.offsets[k]
+        if not np.isfinite(C).all():
             return None
-        one = np.repeat(flat, _BESIDE)
-        each, q = np.arange(len(one)), np.array(self.starts[1 : 1 + _BESIDE] * len(flat))
-        for _ in range(_ITERATIONS):
-            phi, C = self.values(q)[each, one], self.jacobian(q)[each, one]
-            phi[~np.isfinite(phi)] = np.inf
-            if np.all((np.abs(phi) < _MET) | ~np.isfinite(C).all(axis=1)):
-                break
-            step = -np.nan_to_num(C * (phi / ((C * C).sum(axis=1) + _ZERO**2))[:, None], posinf=0.0, neginf=0.0)
-            q = self._moved(q, np.clip(step, -_REACH, _REACH))
-        regular = (np.abs(phi) < _MET) & ~self._flat(self.jacobian(q))[each, one]
-        alone = regular.reshape(len(flat), -1).any(axis=1)
-        return None if alone.all() else int(flat[np.argmin(alone)])
-
-    def _flat(self, C: np.ndarray) -> np.ndarray:
-        """Where rows C (n, m, nv) have next to none of their gradient (n, m)."""
-        with np.errstate(invalid="ignore"):
-            return np.linalg.norm(C, axis=2) < _FLAT * self.sizes
-
-    def dependence(
-        self, i: int, others: Sequence[int], gradients: _Gradients, most: float = np.inf
-    ) -> list[int] | None:
-        """The rows that row i is a combination of at every state; None where it says something new, or where it takes
-        more than ``most`` of one of them: then these may be singular where it is not."""
-        part = np.zeros(len(others), dtype=bool)
-        telling = np.flatnonzero(~gradients.flat[:, i])  # where it is flat it may say something new elsewhere
-        if not len(telling):
+        row, rest = C[i], C[list(others)]
+        scale = max(np.linalg.norm(row), np.linalg.norm(rest, axis=1).max(initial=0.0), 1e-300)
+        weights = np.linalg.lstsq(rest.T, row, rcond=1e-9)[0] if len(rest) else np.zeros(0)
+        if np.linalg.norm(row - rest.T @ weights) > _SAME * scale:
             return None
-        for k in telling:
-            C, offset = gradients.rows[k], gradients.offsets[k]
-            if not np.isfinite(C).all():
-                return None
-            row, rest = C[i], C[list(others)]
-            scale = max(np.linalg.norm(row), np.linalg.norm(rest, axis=1).max(initial=0.0), 1e-300)
-            weights = np.linalg.lstsq(rest.T, row, rcond=1e-9)[0] if len(rest) else np.zeros(0)
-            if np.linalg.norm(row - rest.T @ weights) > _SAME * scale:
-                return None
-            lengths = np.linalg.norm(rest, axis=1)
-            if np.any(np.abs(weights) * lengths > min(most, FAR) * np.linalg.norm(row) + _SAME * scale):
-                return None
-            part |= np.abs(weights) > 1e-6
-            if abs(offset[i] - offset[list(others)] @ weights) > _SAME * scale:
-                raise ModelError(self._at_odds(i, [k for k, used in zip(others, part, strict=True) if used]))
-        return [k for k, used in zip(others, part, strict=True) if used]
+        lengths = np.linalg.norm(rest, axis=1)
+        if np.any(np.abs(weights) * lengths > min(most, FAR) * np.linalg.norm(row) + _SAME * scale):
+            return None
+        part |= np.abs(weights) > 1e-6
+        if abs(offset[i] - offset[list(others)] @ weights) > _SAME * scale:
+            raise ModelError(_at_odds(system, i, [k for k, used in zip(others, part, strict=True) if used]))
+    return [k for k, used in zip(others, part, strict=True) if used]
 
-    def _at_odds(self, i: int, others: Sequence[int]) -> str:
-        names = [c.name for c in self.model.constraints]
-        if not others:
-            return f"constraint '{names[i]}' asks for a velocity that the joints do not allow; correct or remove it"
-        return (
-            f"constraint '{names[i]}' contradicts {_listed([names[k] for k in others])}: they ask for different"
-            " velocities; correct or remove one"
-        )
 
-    def contradiction(self) -> str:
-        """Which row cannot hold, and together with which."""
-        names = [c.name for c in self.model.constraints]
-        rows = [i for i, holonomic in enumerate(self.holonomic) if holonomic]
-        for count in range(1, len(rows) + 1):
-            if self.solutions(rows[:count]):
-                continue
-            last, earlier = rows[count - 1], rows[: count - 1]
-            partners = [k for k in earlier if self.solutions([r for r in rows[:count] if r != k])]
-            if not self.solutions([last]):
-                return (
-                    f"constraint '{names[last]}' holds nowhere that the joints reach; correct it, or the lengths it"
-                    " depends on"
-                )
+def _at_odds(system: ConstraintSystem, i: int, others: Sequence[int]) -> str:
+    names = [c.name for c in system.model.constraints]
+    if not others:
+        return f"constraint '{names[i]}' asks for a velocity that the joints do not allow; correct or remove it"
+    return (
+        f"constraint '{names[i]}' contradicts {_listed([names[k] for k in others])}: they ask for different"
+        " velocities; correct or remove one"
+    )
+
+
+def _contradiction(system: ConstraintSystem) -> str:
+    """Which row cannot hold, and together with which."""
+    names = [c.name for c in system.model.constraints]
+    rows = [i for i, holonomic in enumerate(system.holonomic) if holonomic]
+    for count in range(1, len(rows) + 1):
+        if system.solutions(rows[:count]):
+            continue
+        last, earlier = rows[count - 1], rows[: count - 1]
+        partners = [k for k in earlier if system.solutions([r for r in rows[:count] if r != k])]
+        if not system.solutions([last]):
             return (
-                f"constraint '{names[last]}' contradicts {_listed([names[k] for k in partners or earlier])}: no"
-                " configuration was found in which they hold together; correct or remove one"
+                f"constraint '{names[last]}' holds nowhere that the joints reach; correct it, or the lengths it"
+                " depends on"
             )
-        return "the constraints were met at no configuration"
+        return (
+            f"constraint '{names[last]}' contradicts {_listed([names[k] for k in partners or earlier])}: no"
+            " configuration was found in which they hold together; correct or remove one"
+        )
+    return "the constraints were met at no configuration"

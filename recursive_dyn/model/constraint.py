@@ -47,7 +47,8 @@ class Constraint:
     """A row named ``name`` over inputs (quantity, owner, component ...) of ``graph``.
 
     usual: the size that its gradient by velocities usually has, a power of 16, against which it is small where a
-    mechanism is singular; 0 where that is not known.
+    mechanism is singular; 0 where that is not known. spare: whether the rows that are not have, together, all that
+    there is to say wherever the mechanism was looked at, so that one row less is to count at each state.
     """
 
     name: str
@@ -55,11 +56,14 @@ class Constraint:
     expression: Scalar
     holonomic: bool
     usual: float = 0.0
+    spare: bool = False
 
     @cached_property
     def key(self) -> str:
         """Content hash."""
-        return content_hash(f"{self.name} {self.holonomic} {self.usual}", [self.expression])
+        return content_hash(
+            f"{self.name} {self.holonomic} {self.usual}{' spare' if self.spare else ''}", [self.expression]
+        )
 
     @property
     def inputs(self) -> list[Expression]:

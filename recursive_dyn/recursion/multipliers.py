@@ -20,12 +20,14 @@ from recursive_dyn.graph.traversal import substitute
 from recursive_dyn.model.constraint import Constraint
 from recursive_dyn.recursion.cartesian.body_quantities import BodyQuantities, Gradient, along_velocities
 from recursive_dyn.recursion.configuration import integrate
+from recursive_dyn.recursion.equations.chosen_rows import solve_by_chosen
 from recursive_dyn.recursion.equations.lagrangian import nonzero, solve
 from recursive_dyn.recursion.kinematics import Tree
 from recursive_dyn.recursion.spring_answers import SpringAnswer, answer
 from recursive_dyn.spatial.algebra import dot
 
 DEPENDENT = 1e-6  # share of its own response that rows after it leave of a row, below which it says what they say
+MOST = 24  # rows up to which those that count are chosen at each state; a program of more takes long to compile
 NOTHING = 1e-200  # of a square, so that there is a reciprocal of none
 
 
@@ -86,16 +88,29 @@ Bias = Callable[[ConstraintRows], list[Scalar]]
 
 @dataclass(frozen=True, eq=False)
 class ConstrainedSystem:
-    """Factors of M with the reduced rows c_i and C M^-1 C^T."""
+    """Factors of M with the reduced rows c_i and C M^-1 C^T; which rows are ``spare``."""
 
     factors: Factors
     reduced: list[list[Scalar]]
     response: np.ndarray
     usual: list[Scalar]
+    spare: list[bool]
 
     def multipliers(self, wanted: Sequence[Scalar], dependent: float = DEPENDENT) -> list[Scalar]:
-        """lambda (m,) with C M^-1 C^T lambda = wanted."""
-        return solve(self.response, wanted, dependent=dependent, size=self.usual)
+        """lambda (m,) with C M^-1 C^T lambda = wanted; where rows are spare, those that say most count."""
+        if not any(self.spare):
+            return solve(self.response, wanted, dependent=dependent, size=self.usual)
+        found: list[Scalar] = [0.0] * len(wanted)
+        for rows in _bound_together(self.response):
+            A, b = self.response[np.ix_(rows, rows)], [wanted[i] for i in rows]
+            sizes, count = [self.usual[i] for i in rows], sum(not self.spare[i] for i in rows)
+            if count == len(rows) or len(rows) > MOST:
+                x = solve(A, b, dependent=dependent, size=sizes)
+            else:
+                x = solve_by_chosen(A, b, sizes, count, dependent)
+            for i, value in zip(rows, x, strict=True):
+                found[i] = value
+        return found
 
     def along(self, c: Sequence[Scalar]) -> list[Scalar]:
         """C of the accelerations that the reduced forces c (nv,) cause."""
@@ -128,7 +143,21 @@ def constrained(
     if constraints:
         own = zip(usual[first:], rows, constraints, strict=True)
         usual[first:] = [usual_response(x, row, c.usual) for x, row, c in own]
-    return ConstrainedSystem(factors, reduced, response, usual)
+    spare = [False] * first + [c.spare for c in constraints]
+    return ConstrainedSystem(factors, reduced, response, usual, spare or [False] * m)
+
+
+def _bound_together(response: np.ndarray) -> list[list[int]]:
+    """Rows (m, m) in parts that do not feel each other."""
+    parts, left = list[list[int]](), list(range(len(response)))
+    while left:
+        part = [left.pop(0)]
+        for i in part:
+            reached = [j for j in left if nonzero(response[i, j])]
+            part += reached
+            left = [j for j in left if j not in reached]
+        parts.append(sorted(part))
+    return parts
 
 
 def usual_response(response: Scalar, row: Sequence[Scalar], usual: float) -> Scalar:

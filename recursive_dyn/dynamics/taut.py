@@ -25,7 +25,8 @@ _LEADS = 1e-5  # of a row's usual size, from where on what is left of it is more
 _STEPS = 40
 _SAME = 1e-6  # of the largest singular value of rows of length 1: below that they say the same
 _STEP = 1e-4  # rad or m, of differences of the rows' gradients
-_CURVED = 1e-3  # of the largest curvature, that is none
+_CURVED, _FLAT = 1e-3, 1e-20  # of the largest curvature, that is none, and that needs no more steps
+_NEW, _TRIES = 1e-2, 4  # of a way that is none of those known; and how often one is looked for in vain
 _Array = np.ndarray
 
 
@@ -153,16 +154,42 @@ def _stuck_rows(dynamics: Dynamics, q: _Array, slots: _Array) -> _Array | None:
     rank = int((singular >= NARROW).sum())
     if rank == len(C):
         return None
-    stresses, free = left[:, rank:].T / sizes, np.zeros((dynamics.model.nv, len(slots) - rank))
+    free = np.zeros((dynamics.model.nv, len(slots) - rank))
     free[slots] = right[rank:].T
-    found = []
-    for stress in stresses:
-        H = np.array([stress @ _turned(dynamics, q, way) @ free for way in free.T])
-        curvatures, ways = np.linalg.eigh(0.5 * (H + H.T))
-        curved = np.abs(curvatures) > _CURVED * max(np.abs(curvatures).max(initial=0.0), _CURVED)
-        if curved.any() and np.ptp(np.sign(curvatures[curved])) == 0.0:
-            found.append((free @ ways[:, curved]).T)
-    return np.vstack(found) if found else None
+    turned = np.array([_turned(dynamics, q, way) @ free for way in free.T]).reshape(-1, len(C), free.shape[1])
+    H = np.einsum("sm,amb->sab", left[:, rank:].T / sizes, turned)
+    bars = _barred(0.5 * (H + np.swapaxes(H, 1, 2)))
+    return bars @ free.T if len(bars) else None
+
+
+def _barred(H: _Array) -> _Array:
+    """Orthonormal rows (k, n) of the ways that forms H (m, n, n), of forces along rows, bar: a force does that which
+    has no curvature along any way that can go on, and some along others."""
+    most, free = _CURVED * max(np.abs(H).max(initial=0.0), _CURVED), _ways_on(H)
+    left, singular, _ = np.linalg.svd((H @ free).reshape(len(H), -1))
+    forces = left[:, int((singular > most).sum()) :].T
+    _, singular, right = np.linalg.svd(np.tensordot(forces, H, 1).reshape(-1, H.shape[1]))
+    return right[: int((singular > most).sum())]
+
+
+def _ways_on(H: _Array) -> _Array:
+    """Ways (n, k) that span all y on which every y^T H y is zero, found by Newton's steps from ways across those that
+    are known."""
+    most, n, rng = max(np.abs(H).max(initial=0.0), _CURVED), H.shape[1], np.random.default_rng(0)
+    found, across, tries = np.zeros((n, 0)), np.eye(n), 0
+    while across.shape[1] and tries < _TRIES:
+        y = across @ rng.normal(size=across.shape[1])
+        for _ in range(_STEPS):
+            y = y / np.linalg.norm(y)
+            Hy = H @ y
+            if np.abs(Hy @ y).max(initial=0.0) <= _FLAT * most:
+                break
+            y = y - np.linalg.lstsq(np.vstack([2.0 * Hy, most * y]), np.append(Hy @ y, 0.0), rcond=_SAME)[0]
+        tries += 1
+        if np.abs(H @ y @ y).max(initial=0.0) <= _CURVED * most and np.linalg.norm(across.T @ y) > _NEW:
+            found, tries = np.column_stack([found, y]), 0
+            across = np.linalg.svd(found)[0][:, found.shape[1] :]
+    return found
 
 
 def _sizes(dynamics: Dynamics, C: _Array) -> _Array:

@@ -115,4 +115,5 @@ INTEGRATOR = Integrator(
     order=4,
     share=0.5,
     implicit=0.0,
+    passing="variational_midpoint",
 )

@@ -239,3 +239,47 @@ def test_a_slider_that_moves_inward_lets_a_taut_chain_sag(rule, h, power):
     sim.step(round(1.0 / h))
     assert sim.q[0] == pytest.approx(-0.05)
     assert np.cos(sim.q[1]) == pytest.approx(0.95, abs=1e-6)  # up or down
+
+
+@pytest.mark.parametrize("h", [1 / 60, 1 / 240])
+def test_a_chain_of_three_links_that_was_led_taut_sags_when_its_end_comes_back(h):
+    """After a rest: which of its links moves how, no row says there."""
+    scene = Scene()
+    slider = Body("slider", mass=1.0, inertia=np.eye(3) / 100)
+    slider = scene.world.attach(slider, joints.prismatic("x"), at=rd.pose((1, 0, 0)))
+    on = scene.world
+    for k in range(3):
+        link = Body(f"link {k}", mass=1 / 3, center_of_mass=(1 / 6, 0, 0), inertia=np.diag([0.001, 0.003, 0.003]))
+        on = on.attach(link, joints.revolute("y"), at=rd.pose((1 / 3 if k else 0, 0, 0)))
+    scene.pin(on, slider, point_a=(1 / 3, 0, 0), axis=(0, 1, 0))
+
+    def motion(t: float) -> float:
+        return -0.1 * (1 + np.cos(np.pi * min(t, 1.0))) if t < 1.25 else -0.1 * (1 - np.cos(np.pi * (t - 1.25)))
+
+    sim, sag = rd.Simulation(scene.compile(), h), np.arccos(0.7)  # the middle link level: 1 / 3 + 2 / 3 * 0.7
+    sim.q = -0.2, sag, -sag, -sag
+    sim.prescribe("slider.distance", motion)
+    sim.step(round(1.2 / h))
+    assert np.abs(sim.q[1:4]).max() < 1e-3 and np.abs(sim.v[1:4]).max() < 1e-3
+    sim.step(round(0.8 / h))
+    assert sim.q[0] == pytest.approx(motion(sim.time))
+    assert np.cos(np.cumsum(sim.q[1:4])).sum() / 3 == pytest.approx(1 + sim.q[0], abs=1e-6)
+    assert np.abs(sim.v[1:4]).max() < 20.0 and sim.report.unexplained_energy < 5.0
+
+
+@pytest.mark.parametrize("h", [1 / 60, 1 / 240])
+def test_slack_balls_that_whirl_are_given_no_energy(h):
+    """At up to 260 rad/s, halved hundreds of times a step: by the rule for singular positions they came to 2e5 J."""
+    scene = Scene(gravity=(0, 0, -9.81))
+    on = scene.world
+    for k in range(5):
+        link = Body(f"link {k}", mass=0.2, center_of_mass=(0.1, 0, 0), inertia=np.diag([3.3e-4, 6.7e-4, 6.7e-4]))
+        on = on.attach(link, joints.ball(), at=rd.pose((0.2 if k else 0, 0, 0)))
+    scene.pin(on, scene.world, point_a=(0.2, 0, 0), point_b=(0, 0, 0.8))
+    d, rng = scene.compile(), np.random.default_rng(4)
+    q, v = d.project(d.neutral(), 5.0 * rng.normal(size=d.nv))
+    sim = rd.Simulation(d, h)
+    sim.q, sim.v = q, v * 60.0 / np.abs(v).max()
+    before = energy(sim)
+    sim.step(round(0.5 / h))
+    assert energy(sim) == pytest.approx(before, rel=0.05)

@@ -263,11 +263,13 @@ class Flight(LeadingOn):
     def retaken(self, q: _Array, v: _Array, tau: _Array, h: float) -> StatePair | None:
         """Where a step from q (nq,) and v (nv,) leads in another way than that of ``advance``, which could not take it
         or left constraints behind; None if there is no other."""
-        return None
 
     def strained(self, counted: np.ndarray) -> bool:
         """Whether, since this was its tally, a step was taken that is to be taken in another way."""
         return False
+
+    def untold(self) -> None:
+        """Tell nothing that is unexplained of the last step, which did not lead where it ended."""
 
     def _split(self, h: float, limited: int, large: int, splits: int, since: float) -> int:
         """One step of length h as two halves, or, where a half does not converge either, as four quarters, ...

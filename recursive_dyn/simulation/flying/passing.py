@@ -10,14 +10,17 @@ from __future__ import annotations
 import numpy as np
 
 from recursive_dyn.dynamics.dynamics import Dynamics
+from recursive_dyn.dynamics.projection import NARROW
+from recursive_dyn.dynamics.taut import stress
 from recursive_dyn.errors import StateError
 from recursive_dyn.integrators import registry
 from recursive_dyn.integrators.integrator import StatePair
 from recursive_dyn.simulation.flying.engine import Law, Load
 from recursive_dyn.simulation.flying.flight import Flight
 
-_PARTS = 8  # of a step that is taken by the other rule
+_PARTS, _MOST_PARTS, _TURN = 8, 64, 0.1  # of a step that is taken by the other rule; rad or m that one is to resolve
 _OFTEN = 32  # halvings of a step, above which it is
+_ALIKE = 1e-2  # of kinetic energy, by which it may end with another one then than where it was halved and watched
 _HALVED, _HALVINGS, _UNEXPLAINED = range(3)  # entries of a tally
 _Pushes = tuple[np.ndarray, np.ndarray, Law | None, np.ndarray | None]
 
@@ -36,6 +39,7 @@ class PassingFlight(Flight):
         super().__init__(dynamics, integrator, tally)
         self._other: Flight | None = None
         self._driven_by: _Pushes | None = None
+        self._explained = float(self.tally[_UNEXPLAINED])
 
     def drive(
         self, pushes: np.ndarray, acting: np.ndarray, law: Law | None = None, tau: np.ndarray | None = None,
@@ -52,22 +56,68 @@ class PassingFlight(Flight):
         self, q: np.ndarray, v: np.ndarray, tau: np.ndarray, h: float, count: int, time: float, limits: bool
     ) -> tuple[int, bool]:
         start, counted = (q.copy(), v.copy()), self.tally.copy()
+        self._explained = float(counted[_UNEXPLAINED])
         try:
             done, stopped = super().advance(q, v, tau, h, count, time, limits)
         except StateError:
             self.tally[:] = counted
-            if (other := self.retaken(*start, tau, h)) is None:
+            if (other := self.retaken(*start, tau, h) or self._led(*start, h)) is None:
                 raise
             done, stopped = 1, False
             q[:], v[:] = other
         else:
             if done == 1 and self.strained(counted):
                 tried, self.tally[:] = self.tally.copy(), counted
-                if (other := self.retaken(*start, tau, h)) is None:
+                other = self.retaken(*start, tau, h)
+                if other is None or not self._better(start, (q, v), other, tried[_UNEXPLAINED] - counted[_UNEXPLAINED]):
                     self.tally[:] = tried
                 else:
                     q[:], v[:] = other
+            elif done == 1 and self._rule.beside is None:
+                self._calm(start, q, v, tau, h)
         return done, stopped
+
+    def _calm(self, start: StatePair, q: np.ndarray, v: np.ndarray, tau: np.ndarray, h: float) -> None:
+        """Where a rule that does not watch energy makes some of a step, or loses it, and the other rule does not half
+        of that, lead to the other's end, in q and v: forces and dampers do the same by both."""
+        (before, moved), (after, moving) = (energies(self._dynamics, *state) for state in (start, (q, v)))
+        if abs(after - before) <= _ALIKE * max(moved, moving):
+            return
+        counted = self.tally.copy()
+        other = self.retaken(*start, tau, h)
+        if other is not None and abs(energies(self._dynamics, *other)[0] - before) < 0.5 * abs(after - before):
+            q[:], v[:] = other
+        else:
+            self.tally[:] = counted
+
+    def _led(self, q: np.ndarray, v: np.ndarray, h: float) -> StatePair | None:
+        """Where motions alone lead in a step of h from where rows depend on each other, as a chain that was taut lies
+        when its end comes back: how it sags is found where that is brought onto the constraints."""
+        model = self._dynamics.model
+        if not model.motions or model.clock is None or stress(self._dynamics, q)[1] >= NARROW:
+            return None
+        q = q.copy()
+        q[model.clock[0]] += h
+        there, v = np.split(self._dynamics.call("in_time", q, v), [len(q)])
+        return there, v
+
+    def _better(self, start: StatePair, watched: StatePair, other: StatePair, unexplained: float) -> bool:
+        """Whether a step is to lead to the other state than to where it was halved and watched, with so much energy
+        that nothing accounts for. Where there is none, it is to have as much there, as it has not of what is halved
+        because it whirls fast, far from such positions; elsewhere to be as near to what there was, unless motions
+        change that."""
+        (before, _), (one, moving), (two, _) = (energies(self._dynamics, *state) for state in (start, watched, other))
+        least = _ALIKE * moving
+        if not unexplained > 0.0:
+            return abs(two - one) <= least
+        if self._dynamics.model.motions:
+            return True
+        if two - before > least:  # dampers may have taken what is missing
+            self.tally[_UNEXPLAINED] += min(two - before, unexplained)
+        return abs(two - before) <= abs(one - before) + least
+
+    def untold(self) -> None:
+        self.tally[_UNEXPLAINED] = self._explained
 
     def strained(self, counted: np.ndarray) -> bool:
         often = self.tally[_HALVINGS] - counted[_HALVINGS] > _OFTEN
@@ -81,8 +131,17 @@ class PassingFlight(Flight):
         else:
             self._other.drive(*self._driven_by)
             self._other.driving().beside = self.driving().beside
-        found = self._other.in_parts(q, v, tau, h, _PARTS)
+        parts, way = _PARTS, h * float(np.abs(v).max(initial=0.0))
+        while parts < _MOST_PARTS and way > _TURN * parts:
+            parts *= 2
+        found = self._other.in_parts(q, v, tau, h, parts)
         if found is not None:
             self.tally[_HALVED] += 1
-            self.tally[_HALVINGS] += _PARTS - 1
+            self.tally[_HALVINGS] += parts - 1
         return found
+
+
+def energies(dynamics: Dynamics, q: np.ndarray, v: np.ndarray) -> tuple[float, float]:
+    """All energy, and that of motion, J."""
+    moving = float(dynamics.kinetic_energy(q, v))
+    return moving + float(dynamics.potential_energy(q) + dynamics.elastic_energy(q)), moving

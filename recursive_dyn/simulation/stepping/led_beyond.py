@@ -16,6 +16,7 @@ from recursive_dyn.simulation.state import State
 _FELT = 1e-9  # of the largest derivative of a row
 _SWIFT = 6.0  # times the speeds of a step's start, and 1 more, to which no motion leads that has these for a while
 _ASIDE, _TRIES = 0.03, 6  # rad or m from a singular position, at which no row says where to go; and how often
+_NEARER = 0.1  # the same of what has less slack than is to be seen from there
 _NEARLY = 10.0  # times the sine of an angle between rows that is next to none, where a step has failed
 _Array = np.ndarray
 
@@ -80,7 +81,7 @@ def _near(dynamics: Dynamics, q: _Array) -> Iterator[_Array]:
     yield q
     ways = np.random.default_rng(0).uniform(-_ASIDE, _ASIDE, (_TRIES, dynamics.nv))
     ways[:, sorted(dynamics.model.prescribed)] = 0.0
-    for way in ways:
+    for way in (*ways, *(_NEARER * ways)):
         yield dynamics.integrate(q, way, 1.0)
 
 

@@ -57,8 +57,8 @@ class StepForces:
     states are brought onto these, or onto joints, after a step; singly: whether every step is followed by more than the
     next one; one_by_one: whether one begins with more, too; timed: whether anything is prescribed, so that steps
     ``begin`` and ``end``; motors: of the user; own_motors: of the dynamics' own coordinates, none where joints between
-    bodies have them. landings: what they did beyond what flights left; meeting:
-    whether states are to be on constraints where steps begin; met: q where the last one ended, as bytes.
+    bodies have them. landings: what they did beyond what flights left; meeting: whether states are to be on constraints
+    where steps begin; met: q where the last one ended, as bytes.
     """
 
     _stuck: Stuck | None  # since the last step, see ``dynamics.taut``
@@ -174,8 +174,7 @@ class StepForces:
         try:
             if self.joints is not None:
                 return self.joints.landed(q, v)
-            state, met = landing(self._dynamics, q, v)
-            taken = 0.0
+            (state, met), taken = landing(self._dynamics, q, v), 0.0
             if met and again is not None:
                 state, taken = with_less_loss(self._dynamics, (q, v), state, again)
             if too_swift(self._dynamics, self._before, state):
@@ -183,14 +182,9 @@ class StepForces:
         except StateError as error:
             if again is not None and (other := again()) is not None:
                 return self.landed(*other, time)
-            near = None
-            if self.joints is None:
-                rests = RESTS if self._before is None else NEARLY_RESTS
-                near = self._tautened(q, v, rests)
-                near = near or self._landed_beside(q, v) or brought_near(self._dynamics, q, v)
-            if near is None or too_swift(self._dynamics, self._before, near):
-                raise StateError(f"simulation at t = {time:.6g} s: {error}") from None
-            return near
+            if self.joints is None and (near := self._near(q, v)) is not None:
+                return near
+            raise StateError(f"simulation at t = {time:.6g} s: {error}") from None
         if taken > 0.0:
             self.landings = self.landings._replace(taken=self.landings.taken + taken)
         if self._gaping is not None:
@@ -202,6 +196,18 @@ class StepForces:
         if self._stuck is not None:
             return state[0], at_rest(self._dynamics, self._stuck, *state)
         return state
+
+    def _near(self, q: np.ndarray, v: np.ndarray) -> StatePair | None:
+        """As near to constraints as q, v can be brought that cannot be met from there, at speeds that there may be."""
+        before, landings = self._before, self.landings
+        if before is not None and self._flight is not None:
+            self._flight.untold()
+        taut = self._tautened(q, v, RESTS if before is None else NEARLY_RESTS)
+        if taut is not None and not too_swift(self._dynamics, before, taut):
+            return taut
+        self._stuck, self.landings = None, landings
+        near = self._landed_beside(q, v) or brought_near(self._dynamics, q, v)
+        return near if near is not None and not too_swift(self._dynamics, before, near) else None
 
     def knows(self, state: State) -> None:
         """Know what is stuck where steps go on from, before one fails of it; what motions may lead on is not."""
@@ -226,11 +232,12 @@ class StepForces:
             return None
         ends = list[StatePair]()
         for beside in places_led_to(self._dynamics, self._before[0], q, v):
+            end: StatePair | None
             try:
                 end, met = landing(self._dynamics, beside, v)
             except StateError:
-                continue
-            if met and not too_swift(self._dynamics, self._before, end):
+                end, met = brought_near(self._dynamics, beside, v), True
+            if end is not None and met and not too_swift(self._dynamics, self._before, end):
                 ends.append(end)
         return min(ends, key=lambda end: speed(end[0] - q), default=None)
 

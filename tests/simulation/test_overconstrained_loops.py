@@ -159,7 +159,7 @@ def test_peaucelliers_pen_stays_on_its_line_where_its_rhombus_folds(h, rule):
         assert energy(sim) == pytest.approx(before, abs=0.1 if rule == RULES[0] else 1.5)
 
 
-@pytest.mark.parametrize("rule", RULES[:2])
+@pytest.mark.parametrize("rule", RULES)
 @pytest.mark.parametrize("form", ["pin", "distance"])
 @pytest.mark.parametrize("count", [3, 5])
 def test_cranks_side_by_side_turn_through_their_flat_position(count, form, rule):
@@ -182,5 +182,5 @@ def test_cranks_side_by_side_turn_through_their_flat_position(count, form, rule)
     for _ in range(20):
         sim.step(12)
         assert abs(d.poses(sim.q)[d.bodies.index("bar"), 1, 0]) < 1e-9  # level
-        assert energy(sim) == pytest.approx(before, rel=1e-5)
+        assert energy(sim) == pytest.approx(before, rel=2e-3 if rule == RULES[2] else 1e-5)
     assert abs(sim.q[0]) > 4.0

@@ -19,19 +19,19 @@ _LOST = 1e-3  # share of kinetic energy that it may take or give
 
 
 def with_less_loss(
-    dynamics: Dynamics, flown: StatePair, landed: StatePair, again: Callable[[], StatePair | None]
-) -> tuple[StatePair, float]:
-    """The state that a step was brought to from where it flew or, where that took energy of it beside a position in
-    which rows depend on each other, the one to which it leads when it is taken again, if that takes less; and J that
-    this took, there."""
+    dynamics: Dynamics, flown: StatePair, landed: StatePair, met: bool, again: Callable[[], StatePair | None]
+) -> tuple[StatePair, bool, float]:
+    """The state that a step was brought to from where it flew, and whether constraints are met there, or, where that
+    took energy of it beside a position in which rows depend on each other, the one to which it leads when it is taken
+    again, if that takes less; and J that this took, there."""
     taken = _lost(dynamics, flown, landed)
     if taken > 0.0 and not nearly_singular(dynamics, landed[0]):
-        return landed, 0.0
+        return landed, met, 0.0
     if taken > 0.0 and (other := again()) is not None:
-        ends, met = landing(dynamics, *other)
-        if met and (less := _lost(dynamics, other, ends)) < taken:
-            return ends, less
-    return landed, taken
+        ends, there = landing(dynamics, *other)
+        if there and (less := _lost(dynamics, other, ends)) < taken:
+            return ends, there, less
+    return landed, met, taken
 
 
 def _lost(dynamics: Dynamics, flown: StatePair, landed: StatePair) -> float:

@@ -175,8 +175,8 @@ class StepForces:
             if self.joints is not None:
                 return self.joints.landed(q, v)
             (state, met), taken = landing(self._dynamics, q, v), 0.0
-            if met and again is not None:
-                state, taken = with_less_loss(self._dynamics, (q, v), state, again)
+            if again is not None:
+                state, met, taken = with_less_loss(self._dynamics, (q, v), state, met, again)
             if too_swift(self._dynamics, self._before, state):
                 raise StateError(f"constraints would have a coordinate move at {speed(state[1]):.3g} after this step")
         except StateError as error:

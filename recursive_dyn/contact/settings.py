@@ -13,10 +13,10 @@ class Settings:
     """How contacts are solved; every attribute may be changed while a simulation runs.
 
     iterations: most sweeps of an island in a step, a step of Newton's method counting as three; a solve that they end
-    early takes energy away; microseconds: most time of a step's sweeps, which islands share by their rows (each is
-    swept once at least), a quarter of it for pushing overlaps apart (ten sweeps at least; the rest overlaps still):
-    what it ends early takes energy away, too, but ends elsewhere in another run, while runs without such a limit are
-    the same to the last bit; tolerance: change of velocity in a sweep, m/s, at which it has converged;
+    early takes energy away; microseconds: most time of a step's solve, of which islands share by their rows what making
+    these left (each is swept once at least), a quarter of it for pushing overlaps apart (ten sweeps at least; the rest
+    overlaps still): what it ends early takes energy away, too, but ends elsewhere in another run, while runs without
+    such a limit are the same to the last bit; tolerance: change of velocity in a sweep, m/s, at which it has converged;
     restitution_threshold: approach speed, m/s, below which nothing bounces that gives back less than all; slop:
     overlap, m, that positions keep, so that resting contacts stay found; push_speed: speed, m/s, at which what overlaps
     is pushed apart at most, and what lies beyond a limit back; detect: "step" finds contacts anew in every timestep,

@@ -36,6 +36,8 @@ from recursive_dyn.contact.withdrawing import withdraw
 def solve(given: ImpulseProblem) -> ImpulseFacts:
     """The impulses that meet the laws of all contacts and rows, and what they lead to."""
     problem = without_straying(given)
+    time, options = np.zeros(2, dtype=np.int64), problem.options
+    end = begun(time, options.clock, (1.0 - PUSHING) * options.microseconds)
     layout, factors, links, changes = problem.layout, problem.factors, problem.moving.links, problem.changes
     n, m, free = problem.contacts.size[0], len(problem.rows.offsets), len(problem.free.masses)
     root, V = np.full(layout.nv + 6 * free, 1.0), np.empty((len(layout.parent), 6))
@@ -57,7 +59,7 @@ def solve(given: ImpulseProblem) -> ImpulseFacts:
     started(rows, problem.earlier, found, P)
     Q[:] = problem.rows.impulses
     these = partition(layout, rows, lines, problem.moving.slots, free)
-    frictions, time, bounced = problem.contacts.frictions[0:n], np.zeros(2, dtype=np.int64), np.zeros((n, 2))
+    frictions, bounced = problem.contacts.frictions[0:n], np.zeros((n, 2))
     whole = Island(rows, lines, targets, frictions, these.contacts, these.scalars, these.slots, P, Q, y, time)
     before, u, f = np.empty(len(root)), np.zeros(len(root)), np.full(len(root), np.nan)
     halves = np.full(layout.groups, np.nan)
@@ -72,7 +74,7 @@ def solve(given: ImpulseProblem) -> ImpulseFacts:
             pushes[k] += kicked[k]
         moved_by(rows, lines, pushes)
     bent(problem, rows, same, targets)
-    sweeps, residual = solve_islands(whole, these, problem, wanted, bounced)
+    sweeps, residual = solve_islands(whole, these, problem, wanted, bounced, end)
     if some:
         done, change = withdraw(problem, whole, these, kicked, pushes, shares, wanted, bounced)
         sweeps, residual = max(sweeps, done), max(residual, change)
@@ -89,10 +91,7 @@ def solve(given: ImpulseProblem) -> ImpulseFacts:
     judged(problem, found, same, shares, wanted, states.push, ends)
     if struck_trees(problem, whole, these, bounced, states.push, found):
         expand(layout, factors, root, y, links, V, changes.struck)
-    height = m
-    for c in range(n):
-        height += rows.height[c]
-    return ImpulseFacts(height, these.total[0], sweeps, residual, _deepest(problem, rows))
+    return ImpulseFacts(m + _height(rows), these.total[0], sweeps, residual, _deepest(problem, rows))
 
 
 @compiled
@@ -187,6 +186,15 @@ def _gaps(problem: ImpulseProblem, whole: Island, wanted: Floats, began: Floats)
         gaps, began, wanted, bounded, acted, given.holds, z, share, np.empty(n + m), np.zeros(n + m),
         np.empty(n + m, dtype=np.bool_), immobile(whole.rows),
     )  # fmt: skip
+
+
+@compiled
+def _height(rows: ContactRows) -> int:
+    """How many rows contacts have."""
+    total = 0
+    for height in rows.height:
+        total += height
+    return total
 
 
 @compiled

@@ -8,13 +8,13 @@ import numpy as np
 
 from recursive_dyn.codegen.compiled import Floats, Integers, compiled
 from recursive_dyn.contact.blocks import ContactRows, Island, ScalarRows
-from recursive_dyn.contact.budget import allot, begun
+from recursive_dyn.contact.budget import allot
 from recursive_dyn.contact.islands.evenly import solved_evenly
 from recursive_dyn.contact.islands.impacts import Bounced, has_impacts, solve_impacts
 from recursive_dyn.contact.islands.passivity import Lent, tame
 from recursive_dyn.contact.layout import Layout
 from recursive_dyn.contact.problem import ImpulseProblem
-from recursive_dyn.contact.tuning import PUSHING, STILL_STEPS
+from recursive_dyn.contact.tuning import STILL_STEPS
 
 
 class Partition(NamedTuple):
@@ -142,14 +142,14 @@ def _collect(homes: Integers, first: Integers, members: Integers) -> None:
 
 @compiled
 def solve_islands(
-    whole: Island, these: Partition, problem: ImpulseProblem, wanted: Floats, bounced: Bounced
+    whole: Island, these: Partition, problem: ImpulseProblem, wanted: Floats, bounced: Bounced, end: int
 ) -> tuple[int, float]:
     """Every island of the whole from the impulses given; (most sweeps of one, largest residual).
 
-    wanted (n or more,): gaps at the end that contacts bounce to, m; bounced (n, 2): 0, to be what did.
+    wanted (n or more,): gaps at the end that contacts bounce to, m; bounced (n, 2): 0, to be what did; end: when
+    time is over, as ``timed`` has it.
     """
-    sweeps, residual, options, none = 0, 0.0, problem.options, np.zeros((len(whole.targets), 3))
-    end = begun(whole.time, options.clock, (1.0 - PUSHING) * options.microseconds)
+    sweeps, residual, none = 0, 0.0, np.zeros((len(whole.targets), 3))
     for k in range(these.total[0]):
         done, change = solve_one(timed(whole, these, k, end), problem, wanted, bounced, none)
         sweeps, residual = max(sweeps, done), max(residual, change)

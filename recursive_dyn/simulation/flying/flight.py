@@ -21,6 +21,7 @@ from recursive_dyn.model.limits import limited
 from recursive_dyn.recursion.forces.pushed_bodies import PUSH
 from recursive_dyn.simulation.flying.engine import DrivenEngine, Engine, FlightArrays, Law, Load
 from recursive_dyn.simulation.flying.leading_on import LeadingOn
+from recursive_dyn.simulation.flying.other_way import NoOtherWay
 from recursive_dyn.simulation.flying.plausible import Weighing
 from recursive_dyn.simulation.flying.untaken import singular_joint, too_much_energy, untaken
 
@@ -61,7 +62,7 @@ def move_tally(source: FlightArrays, target: FlightArrays) -> None:
     source.work[TALLY : TALLY + TALLY_SIZE] = 0.0
 
 
-class Flight(LeadingOn):
+class Flight(LeadingOn, NoOtherWay):
     """One integrator over one dynamics, at the dynamics' present parameters.
 
     tally (TALLY_SIZE,): what steps took, as ``report`` tells it; given: of one before this. driven: whether anything
@@ -259,17 +260,6 @@ class Flight(LeadingOn):
             if code != drivers.OK:
                 return None
         return self._q.copy(), self._v.copy()
-
-    def retaken(self, q: _Array, v: _Array, tau: _Array, h: float) -> StatePair | None:
-        """Where a step from q (nq,) and v (nv,) leads in another way than that of ``advance``, which could not take it
-        or left constraints behind; None if there is no other."""
-
-    def strained(self, counted: np.ndarray) -> bool:
-        """Whether, since this was its tally, a step was taken that is to be taken in another way."""
-        return False
-
-    def untold(self) -> None:
-        """Tell nothing that is unexplained of the last step, which did not lead where it ended."""
 
     def _split(self, h: float, limited: int, large: int, splits: int, since: float) -> int:
         """One step of length h as two halves, or, where a half does not converge either, as four quarters, ...

@@ -22,6 +22,7 @@ _PARTS, _MOST_PARTS, _TURN = 8, 64, 0.1  # of a step that is taken by the other 
 _OFTEN = 32  # halvings of a step, above which it is
 _ALIKE = 1e-2  # of kinetic energy, by which it may end with another one then than where it was halved and watched
 _HALVED, _HALVINGS, _UNEXPLAINED = range(3)  # entries of a tally
+_ENERGIES = "kinetic_energy", "potential_energy", "elastic_energy"
 _Pushes = tuple[np.ndarray, np.ndarray, Law | None, np.ndarray | None]
 
 
@@ -115,6 +116,10 @@ class PassingFlight(Flight):
         if two - before > least:  # dampers may have taken what is missing
             self.tally[_UNEXPLAINED] += min(two - before, unexplained)
         return abs(two - before) <= abs(one - before) + least
+
+    def warm_up(self) -> None:
+        for function in _ENERGIES:
+            self._dynamics.kernel(function)
 
     def untold(self) -> None:
         self.tally[_UNEXPLAINED] = self._explained

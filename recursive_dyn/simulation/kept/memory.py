@@ -83,7 +83,8 @@ class Memory:
             np.zeros(count, dtype=np.int64), np.zeros(5), np.zeros(1), no_momentum(dynamics), np.zeros(4),
             np.ones(1, dtype=np.int64), np.zeros(1, dtype=np.int64),
             np.full(dynamics.jointed.nq if isinstance(dynamics, MaximalDynamics) else 0, np.nan),
-            *np.zeros((5, dynamics.nv)),
+            np.zeros(dynamics.nv), np.zeros(dynamics.nv), np.zeros(dynamics.nv), np.zeros(dynamics.nv),
+            np.zeros(dynamics.nv),
             slept(dynamics.nq, dynamics.nv, len(dynamics.parameters.values_array)), np.zeros((dynamics.model.nb, 6)),
         )  # fmt: skip
         self.acted: Acted | None = None

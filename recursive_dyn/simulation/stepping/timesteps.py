@@ -206,3 +206,4 @@ class Timesteps(Timestep):
         with waiting("preparing the steps of a simulation"):
             self.ready().warm_up(self.events)
             self._forces.warm_up()
+            self.flight.warm_up()

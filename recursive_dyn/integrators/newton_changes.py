@@ -10,10 +10,10 @@ import numpy as np
 from recursive_dyn.graph.expression import Scalar, less, reciprocal, select
 from recursive_dyn.model.model import Model
 from recursive_dyn.recursion.momenta.impulse import roots
-from recursive_dyn.recursion.multipliers import NOTHING
 from recursive_dyn.spatial.algebra import dot
 
 FEW, MANY = 2, 3  # changes of the middle's velocity: Newton's, and those by its factors
+_LEAST = 1e-100  # of a change, squared, so that there are a reciprocal of none, and its derivative
 LARGE = 18  # coordinates of a tree, of which more make one more change cheaper than what it saves
 
 
@@ -21,9 +21,9 @@ def following(first: Scalar, *others: Scalar) -> Scalar:
     """The square of the next change after these: as much shorter than the last as that is than the one before, but no
     more than twice as long as what the second is to the first says, as the last may be rounding."""
     *before, last = others
-    shorter = last * reciprocal([first, *before][-1] + NOTHING)
+    shorter = last * reciprocal([first, *before][-1] + _LEAST)
     for second in before[:1]:
-        usual = second * reciprocal(first + NOTHING) * 4.0
+        usual = second * reciprocal(first + _LEAST) * 4.0
         shorter = select(less(usual, shorter), usual, shorter)
     return last * shorter
 
@@ -40,7 +40,7 @@ def updated(s: np.ndarray, taken: Sequence[np.ndarray]) -> np.ndarray:
 
 def _share(s: np.ndarray, way: np.ndarray) -> Scalar:
     """How much of a way there is in s, 0 where that is a quarter or more."""
-    share = dot(way, s) * reciprocal(dot(way, way) + NOTHING)
+    share = dot(way, s) * reciprocal(dot(way, way) + _LEAST)
     return select(less(share * share, 1.0 / 16.0), share, 0.0)
 
 

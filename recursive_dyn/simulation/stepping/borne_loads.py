@@ -7,7 +7,9 @@ finds what is left of their laws. Of what is linear nothing changes by that, wha
 
 None of it acts on trees that it would speed up: where more holds it than the flight knows, as what a gripper presses
 on does, or where a motor was struck or set anew. Sum f . a < 0, with a the accelerations under half of the forces f,
-says by Gauss' measure, a M a, that trees accelerate less with all of f than with none.
+says by Gauss' measure, a M a, that trees accelerate less with all of f than with none. Nor on trees with springs, which
+a flight answers by another rule than a solve does, so that what is left over might grow from step to step, nor where
+dry friction holds, of which a flight knows nothing.
 """
 
 from __future__ import annotations
@@ -64,15 +66,16 @@ def _powers(s: StepArrays, layout: Layout, power: Floats) -> bool:
 @compiled
 def leave(s: StepArrays, layout: Layout, contacts: ContactTable, base: int) -> None:
     """Write what motors, whose rows are numbered from ``base`` on, bear in the next flight: what they gave in this
-    step, as far as nothing touched their trees, nor stopped them."""
-    pressed, it = np.zeros(layout.groups, dtype=np.int64), s.sources.motors
+    step, as far as nothing touched their trees, nor stopped them, rubbed in them, or springs in them."""
+    pressed, it, stops = s.impulses.sprung.copy(), s.sources.motors, 2 * len(s.sources.slots)
     for c in range(contacts.size[0]):
         if contacts.impulses[c, 0] != 0.0 or contacts.impulses[c, 1] != 0.0 or contacts.impulses[c, 2] != 0.0:
             _press(pressed, group_of(layout, s.frames.links, contacts.a[c]))
             _press(pressed, group_of(layout, s.frames.links, contacts.b[c]))
     impulses = s.impulses.changes.row_impulses
     for i in range(s.counts[1]):
-        if s.rows.stops[i] and impulses[i] != 0.0:
+        rubs = stops <= s.numbers[i] < stops + len(s.sources.rubbing)
+        if (rubs or s.rows.stops[i]) and impulses[i] != 0.0:
             for j in range(s.rows.first[i], s.rows.first[i + 1]):
                 _press(pressed, layout.group[s.rows.slots[j]])
     it.bears[:] = 0.0

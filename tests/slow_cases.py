@@ -58,7 +58,8 @@ CASES: dict[str, tuple[str, ...]] = CASES_OF_LAWS | {
     "contact/test_articulated.py::test_a_doll_falls_and_lies": ("rk4-*", "implicit_midpoint-*"),
     "contact/test_cone.py::test_a_solve_that_did_not_converge_is_off_by_about_what_it_says": ("0", "1", "2"),
     "contact/test_cone.py::test_many_contacts_meet_coulombs_law_to_the_tolerance": ("0", "1", "2", "4"),
-    "contact/test_disturbed_piles.py::test_so_do_thirty_bricks_with_such_frictions": ("1-*",),
+    "contact/test_coordinate_rows.py::test_what_falls_onto_its_stop_lies_there": ("-1.0-implicit_midpoint",),
+    "contact/test_disturbed_piles.py::test_so_do_thirty_bricks_with_such_frictions": ("1-*", "2-frictions2"),
     "contact/test_extremes.py::test_a_press_of_a_hundred_kilonewtons_does_not_pass_through_ten_grams": ("240-*-rk4-*",),
     "contact/test_free_bodies.py::test_articulated_bodies_of_bullets_are_no_harm": ("r2d2*", "racecar*"),
     "contact/test_hung_rollers.py::test_what_rocks_on_an_arm_keeps_its_amplitude": ("rk4-*", "implicit_midpoint-*"),
@@ -141,7 +142,7 @@ CASES: dict[str, tuple[str, ...]] = CASES_OF_LAWS | {
     "demos/test_mechanisms_curves.py::test_a_minute_of_one_step_a_frame": ("coaster", "bezier_chain", "bead_and_wire"),
     "demos/test_mechanisms_curves.py::test_bullets_bead_slides_as_ours_at_small_steps": (),
     "demos/test_mechanisms_curves.py::test_cars_stand_upright_on_the_track_and_upside_down_in_the_loop": (),
-    "demos/test_mechanisms_curves.py::test_coordinates": ("coaster-21",),
+    "demos/test_mechanisms_curves.py::test_coordinates": ("coaster-21", "bezier_chain-25"),
     "demos/test_mechanisms_curves.py::test_energy_error_falls_with_the_square_of_the_step": (
         "bead_and_wire", "coaster",
     ),
@@ -150,7 +151,7 @@ CASES: dict[str, tuple[str, ...]] = CASES_OF_LAWS | {
     "demos/test_mechanisms_linkages.py::test_energy_error_falls_with_the_square_of_the_step": ("leg",),
     "demos/test_mechanisms_papers.py::test_a_minute_of_one_step_a_frame": ("torus_chain", "windmill"),
     "demos/test_mechanisms_papers.py::test_energy_error_of_the_midpoint_rule_falls_with_the_square_of_the_step": (
-        "windmill",
+        "windmill", "torus_chain",
     ),
     "demos/test_mechanisms_papers.py::test_momentum_about_the_hinge_is_conserved_without_gravity": ("windmill",),
     "demos/test_mechanisms_rolling.py::test_a_minute_of_one_step_a_frame": ("ellipsoids",),

@@ -51,7 +51,6 @@ CASES_OF_LAWS: dict[str, tuple[str, ...]] = {
     "laws/test_step_derivatives.py::test_of_every_joint": ("telescope",),
     "laws/test_step_derivatives.py::test_of_forests": (),
     "laws/test_step_derivatives.py::test_of_shared_coordinates": (),
-    "laws/test_step_derivatives.py::test_of_trees_with_springs_and_dampers": ("2",),
     "laws/test_time.py::test_what_time_moves_is_a_coordinate_that_no_force_moves": ("recursive",),
     "laws/test_trace_form.py::test_every_joint_type_has_the_recursions_equations": (
         "tree of 8", "free", "telescope", "helix", "euler", "prismatic", "ellipsoid_on_ellipsoid",

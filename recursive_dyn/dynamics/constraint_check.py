@@ -32,7 +32,8 @@ def independent(model: Model, droppable: Collection[str]) -> Model:
     for i in reversed(kept):
         others = [k for k in kept if k != i]
         if names[i] in droppable and _dependence(system, i, others, gradients, _SHARE) is not None:
-            kept = others if _holds_with(system, i, others) else kept
+            still = system.sizes[i] == 0.0  # as what leads out of the plane of a plane loop: nothing moves it anywhere
+            kept = others if still or _holds_with(system, i, others) else kept
     for i in kept:
         if names[i] in droppable:  # what is left of them depends on others here and there, not on the same everywhere
             continue

@@ -46,6 +46,8 @@ def _pivots(rows: np.ndarray) -> list[int]:
     for k in range(len(rows)):
         i, j = np.unravel_index(np.abs(rows[k:]).argmax(), rows[k:].shape)
         rows[[k, k + i]] = rows[[k + i, k]]
+        if abs(rows[k, j]) <= _SAME:  # what is left balances among rows that all have to count
+            break
         rows[k + 1 :] -= np.outer(rows[k + 1 :, j] / rows[k, j], rows[k])
         found.append(int(j))
     return found

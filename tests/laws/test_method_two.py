@@ -40,7 +40,7 @@ def test_any_tree_moves_as_by_method_one(seed, bodies):
 
 
 @pytest.mark.slow
-@settings(max_examples=20)
+@settings(max_examples=10)
 @given(seed=st.integers(0, 10**6), bodies=st.integers(1, 12))
 def test_many_trees_move_as_by_method_one(seed, bodies):
     compare(random_scene(seed, bodies), seed)

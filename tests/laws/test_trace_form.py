@@ -50,7 +50,7 @@ def test_any_tree_has_the_recursions_equations(seed, bodies, couplings):
 
 
 @pytest.mark.slow
-@settings(max_examples=40)
+@settings(max_examples=20)
 @given(seed=st.integers(0, 10**6), bodies=st.integers(1, 9), couplings=st.booleans())
 def test_many_trees_have_the_recursions_equations(seed, bodies, couplings):
     compare(random_scene(seed, bodies, couplings=couplings), seed)

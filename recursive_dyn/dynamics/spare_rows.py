@@ -14,18 +14,22 @@ _TURNED = 1e-4  # m or rad of what is left of a row's turn that is more than rou
 
 
 def spare_rows(
-    system: ConstraintSystem, kept: Sequence[int], droppable: Sequence[int], states: Sequence[np.ndarray]
+    system: ConstraintSystem,
+    kept: Sequence[int],
+    droppable: Sequence[int],
+    states: Sequence[np.ndarray],
+    gradients: np.ndarray,
 ) -> list[int]:
-    """Rows, droppable ones of those that are kept, that the others make up for wherever the mechanism goes, by that way
-    to move that leaves fewest.
+    """Rows, droppable ones of those that are kept, that the others make up for wherever the mechanism goes, by that
+    state, with the gradients (n, m, nv) of all rows there, that leaves fewest.
 
     Forces along rows that balance, s^T C = 0, do so on all ways on if no such way (n) turns them, s^T C-dot n = 0.
     States in which one is turned, as that of a chain at its full length, are singular, and tell nothing, nor do those
     in which no way on turns any row.
     """
     sizes, fewest = np.maximum(system.sizes[list(kept)], ZERO)[:, None], np.zeros((len(kept) + 1, len(kept)))
-    for q in states if droppable else ():
-        left, singular, right = np.linalg.svd(system.jacobian(q)[list(kept)] / sizes)
+    for q, C in zip(states, gradients, strict=True) if droppable else ():
+        left, singular, right = np.linalg.svd(C[list(kept)] / sizes)
         rank = int((singular > _SAME).sum())
         forces, free = left[:, rank:].T, right[rank:]
         if len(forces) >= len(fewest) or not len(free):
@@ -35,6 +39,8 @@ def spare_rows(
         most = np.abs(turned).max()
         if most > _TURNED and not (np.abs(forces @ turned @ free.T) > _TURNED * max(1.0, most)).any():
             fewest = forces
+        if not len(fewest):
+            break
     if not droppable or len(fewest) > len(kept):
         return []
     return [droppable[k] for k in _pivots(fewest[:, [kept.index(k) for k in droppable]])]

@@ -26,6 +26,7 @@ from recursive_dyn.integrators.loop_text import (
     LIMITED,
     SWEPT_SO_FAR,
     WITHIN,
+    advancing,
     evaluation,
     leaving,
     limit_check,
@@ -59,6 +60,7 @@ def converging(
 
 def _loop(left: float, most: int, usual: int, natural: bool, entry: str, sizes: Sizes) -> str:
     first = f"{sizes.first}\n{_known(sizes)}" if natural else sizes.first
+    begun = f"  call void @advance(ptr %m, ptr %v, double %h, ptr %rate, i64 {sizes.nv})"
     return f"""{WITHIN}
 {_HELPERS if natural else ""}
 {opening(entry, sizes.inputs, LIMITED, SWEPT_SO_FAR, first)}
@@ -71,7 +73,7 @@ step:
 {place("better", "double", "%out", sizes.state)}
 {place("end", "double", "%out", sizes.outputs)}
 {load("h", "double", "%dt", 0)}
-{_begun(sizes) if natural else copy("%m", "%v", sizes.nv)}
+{begun if natural else copy("%m", "%v", sizes.nv)}
   %half = fmul double %h, 0.5
   br label %sweep
 sweep:
@@ -102,38 +104,20 @@ check:
 {swept_step("%out", sizes.state, usual, _left(sizes) if natural else "")}"""
 
 
-_HELPERS = "declare i32 @memcmp(ptr, ptr, i64)\n" + "".join(
-    counted_loop(name, arguments, "%size", body)
-    for name, arguments, body in (
-        (
-            "kept",
-            "ptr %rate, i1 %known, i64 %size",
-            f"""{load("r", "double", "%rate", "%i")}
+_KEPT = f"""{load("r", "double", "%rate", "%i")}
   %or.none = select i1 %known, double %r, double 0.0
-  store double %or.none, ptr %r.p""",
-        ),
-        (
-            "begun",
-            "ptr %m, ptr %v, ptr %rate, double %h, i64 %size",
-            f"""{load("r", "double", "%rate", "%i")}
-{load("now", "double", "%v", "%i")}
-{place("target", "double", "%m", "%i")}
-  %more = fmul double %r, %h
-  %then = fadd double %now, %more
-  store double %then, ptr %target""",
-        ),
-        (
-            "rated",
-            "ptr %rate, ptr %v, ptr %m, double %h, i64 %size",
-            f"""{load("now", "double", "%v", "%i")}
+  store double %or.none, ptr %r.p"""
+_RATED = f"""{load("now", "double", "%v", "%i")}
 {load("before", "double", "%m", "%i")}
 {place("target", "double", "%rate", "%i")}
   %more = fsub double %now, %before
   %r = fdiv double %more, %h
-  store double %r, ptr %target""",
-        ),
-    )
-)
+  store double %r, ptr %target"""
+_HELPERS = "".join((
+    "declare i32 @memcmp(ptr, ptr, i64)\n", advancing(),
+    counted_loop("kept", "ptr %rate, i1 %known, i64 %size", "%size", _KEPT),
+    counted_loop("rated", "ptr %rate, ptr %v, ptr %m, double %h, i64 %size", "%size", _RATED),
+))  # fmt: skip
 
 
 def _known(sizes: Sizes) -> str:
@@ -143,10 +127,6 @@ def _known(sizes: Sizes) -> str:
   %differs = call i32 @memcmp(ptr %place, ptr %in, i64 {in_bytes(sizes.state)})
   %goes.on = icmp eq i32 %differs, 0
   call void @kept(ptr %rate, i1 %goes.on, i64 {sizes.nv})"""
-
-
-def _begun(sizes: Sizes) -> str:
-    return f"  call void @begun(ptr %m, ptr %v, ptr %rate, double %h, i64 {sizes.nv})"
 
 
 _AGAIN = """  %anew = phi i1 [ false, %head ], [ true, %plainly ]

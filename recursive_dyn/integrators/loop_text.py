@@ -163,8 +163,19 @@ step:
   call void @advance(ptr %in, ptr %x0, double %sixth, ptr %sum, i64 {state})"""
 
 
+def advancing() -> str:
+    """y = x0 + s * x, of ``size`` doubles."""
+    advance = f"""{load("a", "double", "%x0", "%i")}
+{load("v", "double", "%x", "%i")}
+  %p = fmul double %v, %s
+  %r = fadd double %a, %p
+{place("target", "double", "%y", "%i")}
+  store double %r, ptr %target"""
+    return counted_loop("advance", "ptr %y, ptr %x0, double %s, ptr %x, i64 %size", "%size", advance)
+
+
 def stage_helpers() -> str:
-    """sum = keep * sum + w * x, and y = x0 + s * x, of ``size`` doubles."""
+    """sum = keep * sum + w * x, of ``size`` doubles, and ``advancing``."""
     accumulate = f"""{load("s", "double", "%sum", "%i")}
 {load("v", "double", "%x", "%i")}
   %old = icmp eq i64 %keep, 0
@@ -172,12 +183,5 @@ def stage_helpers() -> str:
   %p = fmul double %v, %w
   %r = fadd double %base, %p
   store double %r, ptr %s.p"""
-    advance = f"""{load("a", "double", "%x0", "%i")}
-{load("v", "double", "%x", "%i")}
-  %p = fmul double %v, %s
-  %r = fadd double %a, %p
-{place("target", "double", "%y", "%i")}
-  store double %r, ptr %target"""
-    return counted_loop(
-        "accumulate", "ptr %sum, ptr %x, double %w, i64 %keep, i64 %size", "%size", accumulate
-    ) + counted_loop("advance", "ptr %y, ptr %x0, double %s, ptr %x, i64 %size", "%size", advance)
+    arguments = "ptr %sum, ptr %x, double %w, i64 %keep, i64 %size"
+    return counted_loop("accumulate", arguments, "%size", accumulate) + advancing()

@@ -21,14 +21,13 @@ from recursive_dyn.model.constraint import Constraint
 from recursive_dyn.recursion.cartesian.body_quantities import BodyQuantities, Gradient, along_velocities
 from recursive_dyn.recursion.configuration import integrate
 from recursive_dyn.recursion.equations.chosen_rows import solve_by_chosen
-from recursive_dyn.recursion.equations.lagrangian import nonzero, solve
+from recursive_dyn.recursion.equations.lagrangian import NOTHING, nonzero, solve
 from recursive_dyn.recursion.kinematics import Tree
 from recursive_dyn.recursion.spring_answers import SpringAnswer, answer
 from recursive_dyn.spatial.algebra import dot
 
 DEPENDENT = 1e-6  # share of its own response that rows after it leave of a row, below which it says what they say
 MOST = 24  # rows up to which those that count are chosen at each state; a program of more takes long to compile
-NOTHING = 1e-200  # of a square, so that there is a reciprocal of none
 
 
 class Factors(Protocol):

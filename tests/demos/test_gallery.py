@@ -24,10 +24,12 @@ ROOT = Path(__file__).resolve().parent.parent.parent
 
 
 def run(*arguments: str, wrapper: tuple[str, ...] = (), **environment: str) -> subprocess.CompletedProcess[str]:
-    command = [*wrapper, sys.executable, "-m", "demos", *arguments]
-    return subprocess.run(
-        command, cwd=ROOT, env=os.environ | environment, capture_output=True, text=True, timeout=300, check=False
-    )
+    return python("-m", "demos", *arguments, wrapper=wrapper, **environment)
+
+
+def python(*arguments: str, wrapper: tuple[str, ...] = (), **environment: str) -> subprocess.CompletedProcess[str]:
+    command, known = [*wrapper, sys.executable, *arguments], os.environ | environment
+    return subprocess.run(command, cwd=ROOT, env=known, capture_output=True, text=True, timeout=300, check=False)
 
 
 @pytest.fixture
@@ -107,8 +109,7 @@ def test_a_demo_runs_in_a_window(more: tuple[str, ...]) -> None:
 def test_so_does_every_third_demo(first: int) -> None:
     """One after the other in one process, whose last word is the one that fails: windows are one for all."""
     names = [name for name in GALLERY if name != "wire"][3 * first :: 6]
-    command = ["xvfb-run", "-a", sys.executable, "-c", WINDOWS, *names]
-    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=300, check=False)
+    done = python("-c", WINDOWS, *names, wrapper=("xvfb-run", "-a"))
     assert done.returncode == 0, done.stderr[-2000:]
     assert "no display" not in done.stderr and all(name in done.stderr for name in names)
 

@@ -26,7 +26,8 @@ from recursive_dyn.dynamics.derivatives.tree_loops import (
 )
 from recursive_dyn.dynamics.derivatives.tree_order import TreeOrder
 from recursive_dyn.recursion.analytic_derivatives.motion_derivatives import COLUMN_TERMS
-from recursive_dyn.recursion.multipliers import DEPENDENT, NOTHING
+from recursive_dyn.recursion.equations.lagrangian import NOTHING
+from recursive_dyn.recursion.multipliers import DEPENDENT
 
 
 class ConstraintMemory(NamedTuple):

@@ -13,11 +13,10 @@ from typing import NamedTuple
 import numpy as np
 
 from recursive_dyn.graph.expression import Scalar, array, less, maximum, reciprocal, select
-from recursive_dyn.recursion.equations.lagrangian import inverse_or_zero
+from recursive_dyn.recursion.equations.lagrangian import NOTHING, inverse_or_zero
 from recursive_dyn.spatial.algebra import dot
 
 SPARE = 1e-3  # of a row's size, squared, that is nothing of its own where rows repeat each other everywhere
-_NOTHING = 1e-200
 
 
 class _Pivot(NamedTuple):
@@ -39,12 +38,12 @@ def solve_by_chosen(
     that are a little off where rows repeat each other, leave.
     """
     A, left, m = A.copy(), array(list(b)), len(A)
-    shares, pivots = array([reciprocal(size + _NOTHING) for size in sizes]), list[_Pivot]()
+    shares, pivots = array([reciprocal(size + NOTHING) for size in sizes]), list[_Pivot]()
     for k in range(m):
         e = _largest([A[i, i] * shares[i] for i in range(m)])
         u = array([dot(A[i], e) for i in range(m)])
         own = dot(e, u)
-        least = (dependent if k < count else max(dependent, SPARE)) * reciprocal(dot(shares, e) + _NOTHING)
+        least = (dependent if k < count else max(dependent, SPARE)) * reciprocal(dot(shares, e) + NOTHING)
         pivot = _Pivot(e, u, inverse_or_zero(own, least), dot(e, left))
         for i in range(m):
             factor = u[i] * pivot.inverse

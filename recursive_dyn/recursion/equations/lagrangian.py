@@ -17,6 +17,8 @@ from recursive_dyn.recursion.equations.inverse_dynamics import inverse_dynamics
 from recursive_dyn.recursion.equations.mass_matrix import mass_matrix
 from recursive_dyn.recursion.kinematics import Tree
 
+NOTHING = 1e-200  # of a square, so that there is a reciprocal of none
+
 
 def free_motion(
     tree: Tree, tau: Sequence[Scalar], diagonal: list[Scalar] | None = None

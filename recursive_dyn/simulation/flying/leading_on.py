@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -19,9 +20,6 @@ class LeadingOn:
     _rule: Integrator
     _loop: CompiledLoop
     tally: np.ndarray
-
-    def __init__(self, dynamics: Dynamics, integrator: str, tally: np.ndarray | None = None) -> None:
-        raise NotImplementedError
 
     def __reduce__(self) -> Any:
         return _again, (type(self), self._dynamics, self._integrator, self.tally.copy(), self.expected.copy())
@@ -45,7 +43,11 @@ class LeadingOn:
 
 
 def _again(
-    kind: type[LeadingOn], dynamics: Dynamics, integrator: str, tally: np.ndarray, expected: np.ndarray
+    kind: Callable[[Dynamics, str, np.ndarray], LeadingOn],
+    dynamics: Dynamics,
+    integrator: str,
+    tally: np.ndarray,
+    expected: np.ndarray,
 ) -> LeadingOn:
     """A flight that goes on as another one would."""
     result = kind(dynamics, integrator, tally)

@@ -17,6 +17,7 @@ from recursive_dyn.integrators import registry
 from recursive_dyn.integrators.integrator import StatePair
 from recursive_dyn.simulation.flying.engine import Law, Load
 from recursive_dyn.simulation.flying.flight import Flight
+from recursive_dyn.simulation.flying.plausible import energies
 
 _PARTS, _MOST_PARTS, _TURN = 8, 64, 0.1  # of a step that is taken by the other rule; rad or m that one is to resolve
 _OFTEN = 32  # halvings of a step, above which it is
@@ -81,15 +82,20 @@ class PassingFlight(Flight):
     def _calm(self, start: StatePair, q: np.ndarray, v: np.ndarray, tau: np.ndarray, h: float) -> None:
         """Where a rule that does not watch energy makes some of a step, or loses it, and the other rule does not half
         of that, lead to the other's end, in q and v: forces and dampers do the same by both."""
-        (before, moved), (after, moving) = (energies(self._dynamics, *state) for state in (start, (q, v)))
+        (before, moved), (after, moving) = map(self._sums, (start, (q, v)))
         if abs(after - before) <= _ALIKE * max(moved, moving):
             return
         counted = self.tally.copy()
         other = self.retaken(*start, tau, h)
-        if other is not None and abs(energies(self._dynamics, *other)[0] - before) < 0.5 * abs(after - before):
+        if other is not None and abs(self._sums(other)[0] - before) < 0.5 * abs(after - before):
             q[:], v[:] = other
         else:
             self.tally[:] = counted
+
+    def _sums(self, state: StatePair) -> tuple[float, float]:
+        """All energy, and that of motion, J."""
+        moving, height = energies(self._dynamics, *state)
+        return moving + height, moving
 
     def _led(self, q: np.ndarray, v: np.ndarray, h: float) -> StatePair | None:
         """Where motions alone lead in a step of h from where rows depend on each other, as a chain that was taut lies
@@ -107,7 +113,7 @@ class PassingFlight(Flight):
         that nothing accounts for. Where there is none, it is to have as much there, as it has not of what is halved
         because it whirls fast, far from such positions; elsewhere to be as near to what there was, unless motions
         change that."""
-        (before, _), (one, moving), (two, _) = (energies(self._dynamics, *state) for state in (start, watched, other))
+        (before, _), (one, moving), (two, _) = map(self._sums, (start, watched, other))
         least = _ALIKE * moving
         if not unexplained > 0.0:
             return abs(two - one) <= least
@@ -144,9 +150,3 @@ class PassingFlight(Flight):
             self.tally[_HALVED] += 1
             self.tally[_HALVINGS] += parts - 1
         return found
-
-
-def energies(dynamics: Dynamics, q: np.ndarray, v: np.ndarray) -> tuple[float, float]:
-    """All energy, and that of motion, J."""
-    moving = float(dynamics.kinetic_energy(q, v))
-    return moving + float(dynamics.potential_energy(q) + dynamics.elastic_energy(q)), moving

@@ -50,7 +50,7 @@ class Weighing:
             return None
         run = self._going_on(dynamics, before)
         try:
-            T1, U1 = _energies(dynamics, *after)
+            T1, U1 = energies(dynamics, *after)
         except StateError:  # overflowed
             T1, U1 = np.inf, 0.0
         given = _given(dynamics, before, after, tau, h, pushes) if np.isfinite(T1) else 0.0
@@ -73,10 +73,10 @@ class Weighing:
         if run is not None and same and np.array_equal(run.q, at[0]) and np.array_equal(run.v, at[1]):
             return run
         try:
-            energies = _energies(dynamics, *at)
+            there = energies(dynamics, *at)
         except StateError:
-            energies = 0.0, 0.0
-        return _Run(*at, parameters, energies, energies)
+            there = 0.0, 0.0
+        return _Run(*at, parameters, there, there)
 
 
 def liveliest(dynamics: Dynamics, q: np.ndarray, v: np.ndarray) -> int:
@@ -112,5 +112,6 @@ def _power(dynamics: Dynamics, state: _State, pushes: np.ndarray) -> float:
         return float((torque + np.sqrt(2.0) * moment) @ spin + force @ speed)
 
 
-def _energies(dynamics: Dynamics, q: np.ndarray, v: np.ndarray) -> tuple[float, float]:
+def energies(dynamics: Dynamics, q: np.ndarray, v: np.ndarray) -> tuple[float, float]:
+    """Kinetic energy, and that of gravity and of what is elastic, J."""
     return float(dynamics.kinetic_energy(q, v)), float(dynamics.potential_energy(q) + dynamics.elastic_energy(q))

@@ -184,9 +184,7 @@ def _read(
     if f:
         vectors = floats[own:].reshape(-1, 3, 3).copy()
         forces = [(number, *given) for number, given in zip(whole[r + n :].tolist(), vectors, strict=True)]
-    sizes = np.array(
-        (forced, carried, turned, r, n, p, l, known, pressed, rested, s, acted, bears, led), dtype=np.int64
-    )
+    sizes = forced, carried, turned, r, n, p, l, known, pressed, rested, s, acted, bears, led
     numbers = PackedNumbers(floats, whole, pairs, np.array(sizes, dtype=np.int64))
     return Unpacked(numbers, float(floats[1]), forces, names)
 

@@ -33,6 +33,7 @@ from recursive_dyn.maximal.maximal_dynamics import MaximalDynamics
 from recursive_dyn.model.ball_limits import ball_limits
 from recursive_dyn.simulation.flying.applied_forces import pushing
 from recursive_dyn.simulation.flying.flight import Flight
+from recursive_dyn.simulation.flying.plausible import energies
 from recursive_dyn.simulation.joint_laws.joint_motors import JointMotors
 from recursive_dyn.simulation.joint_laws.motors import Motors
 from recursive_dyn.simulation.report import Landings
@@ -276,12 +277,8 @@ class StepForces:
 
     def _take(self, before: StatePair, after: StatePair) -> None:
         """Count the energy that a landing takes, or gives."""
-        change = abs(self._energy(*after) - self._energy(*before))
+        change = abs(sum(energies(self._dynamics, *after)) - sum(energies(self._dynamics, *before)))
         self.landings = self.landings._replace(taken=self.landings.taken + change)
-
-    def _energy(self, q: np.ndarray, v: np.ndarray) -> float:
-        d = self._dynamics
-        return float(d.kinetic_energy(q, v) + d.potential_energy(q) + d.elastic_energy(q))
 
     def keep_momenta(self, q: np.ndarray, v: np.ndarray, state: State) -> None:
         """Let what floats in joints have the momenta in this state that it had at q, v, where it was moved from."""

@@ -49,7 +49,9 @@ OWN = Stages(0.225, 0.225, np.array([
 ]))  # fmt: skip
 HELD = Stages(1.0, 0.5, -np.eye(4, 3, -1) * [0.5, 0.5, 1.0])
 RESOLVED = 3.0  # h sqrt(K / M) up to which joint springs are to keep their energy
-STIFF = 30.0  # h sqrt(K / M), and h D / M, from which on elements are implicit: halves would be hundreds
+# h sqrt(K / M), and h D / M, from which on elements are implicit: halves would be hundreds. No round number: springs
+# just at it would be implicit in one stage and explicit in the next, as rounding has it
+STIFF = 29.87
 DEPTH, HALVINGS = 20, 1000  # a part is 2^-DEPTH of a step at least; how often one may be halved, parts of it with it
 _FINEST = 1 << DEPTH
 

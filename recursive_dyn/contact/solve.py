@@ -76,7 +76,7 @@ def solve(given: ImpulseProblem) -> ImpulseFacts:
     bent(problem, rows, same, targets)
     sweeps, residual = solve_islands(whole, these, problem, wanted, bounced, end)
     if some:
-        done, change = withdraw(problem, whole, these, kicked, pushes, shares, wanted, bounced)
+        done, change = withdraw(problem, whole, these, same, kicked, pushes, shares, wanted, bounced)
         sweeps, residual = max(sweeps, done), max(residual, change)
     _velocities(problem, y, pushes, root, V)
     ends, states = np.empty((len(problem.lone.links), 6)), _gaps(problem, whole, wanted, began)

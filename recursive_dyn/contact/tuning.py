@@ -18,7 +18,7 @@ ALONG = 0.99  # cosine of the angle from where on normals of one pair are differ
 SLIDING = 1e-6  # relative: friction squared so near to its bound is at it
 SETTLING = 1.0  # share by which a correction is larger or smaller for the energy that was gained or lost
 RESOLVED = 0.25  # of what a contact moves by, m/s, up to which all of a correction is given; none of twice as much
-OVERDONE = 0.01  # share of what moves that corrections and what is found with them may bring in within a step
+OVERDONE = 1e-4  # share of what moves up to which what corrections bring in within a step is not looked at
 CREDIT = 1.0  # times the energy that turning takes in a step: what losses may be made good afterwards
 
 # One contact alone (cone)

@@ -1,93 +1,196 @@
 """Corrections of contacts that last are withdrawn where they bring energy in.
 
 A correction (``rows/turning``) is what the last impulse did wrong if it presses on; with what is found then it is no
-work. A body that is thrown into a wedge hits it again and again, with impulses that are alike by chance: then what is
-found takes nothing of the correction, which throws it out with as much as it had. So what an island's corrections and
-impulses do together is looked at, and if it is work the island is solved again without corrections.
+work. A body that is thrown into a wedge, or squeezed between others as it spins, hits them again and again, with
+impulses that are alike by chance: then what is found takes nothing of the correction, which throws it out with as much
+as it had. So what an island's corrections and impulses do together is looked at, with what they lift by moving
+positions. If it is work, the island is solved again without corrections. From there towards what was found with them
+surfaces stay apart and friction within its bounds, as these are convex, and energy is a parabola: so the island goes
+back towards it as far as energy lets it. What glides alone on what stands still may win what its contacts lost before,
+their debts: they are what rocks on its flat side keeps its energy by.
 """
 
 from __future__ import annotations
 
 import numpy as np
 
-from recursive_dyn.codegen.compiled import Floats, compiled
-from recursive_dyn.contact.blocks import Island
+from recursive_dyn.codegen.compiled import Flags, Floats, Integers, compiled
+from recursive_dyn.contact.blocks import Island, accumulate
 from recursive_dyn.contact.islands.impacts import Bounced
 from recursive_dyn.contact.islands.islands import Partition, member, solve_one
-from recursive_dyn.contact.islands.passivity import Lent, gain
+from recursive_dyn.contact.islands.passivity import Impulses, Lent, gain
 from recursive_dyn.contact.problem import ImpulseProblem
 from recursive_dyn.contact.rows.lasting import dot, lone_of, row
 from recursive_dyn.contact.rows.pushes import moved_by
 from recursive_dyn.contact.rows.spins import spin_of, turned_by
+from recursive_dyn.contact.rows.sustaining import HALF
 from recursive_dyn.contact.spinning import is_alone
 from recursive_dyn.contact.tuning import OVERDONE
 
 
 @compiled
 def withdraw(
-    problem: ImpulseProblem, whole: Island, these: Partition, kicked: Floats, pushes: Floats, shares: Floats,
-    wanted: Floats, bounced: Bounced,
+    problem: ImpulseProblem, whole: Island, these: Partition, same: Integers, kicked: Floats, pushes: Floats,
+    shares: Floats, wanted: Floats, bounced: Bounced,
 ) -> tuple[int, float]:  # fmt: skip
-    """Solve islands again whose corrections bring energy in, without these; (most sweeps, largest residual) of theirs.
+    """Solve islands again whose corrections bring energy in, with as much of these as brings none; (most sweeps,
+    largest residual) of theirs.
 
-    kicked: whitened velocities that corrections made, among those of ``pushes``; shares, wanted, bounced as in a solve.
+    same (n,): earlier contacts that these go on; kicked: whitened velocities that corrections made, among those of
+    ``pushes``; shares, wanted, bounced as in a solve.
     """
-    back, sweeps, residual, some = np.zeros(len(kicked)), 0, 0.0, False
-    none, again = np.zeros((len(whole.targets), 3)), np.zeros(these.total[0], dtype=np.bool_)
-    for k in range(these.total[0]):
-        it = member(whole, these, k)
-        if _is_corrected(problem, it, shares) and is_alone(problem, it) and _is_overdone(problem, it, none):
-            again[k] = some = True
-            _take_back(problem, it, kicked, pushes, back, shares, bounced)
-    if some:
-        moved_by(whole.rows, whole.lines, back)
-    for k in range(these.total[0]):
+    total, sweeps, residual, none = these.total[0], 0, 0.0, np.zeros((len(whole.targets), 3))
+    again, won, left = np.zeros(total, dtype=np.bool_), np.zeros(total), np.zeros(total)
+    if not _find_overdone(problem, whole, these, same, shares, none, again, won, left):
+        return 0, 0.0
+    P, Q, y, given = whole.P.copy(), whole.Q.copy(), whole.y.copy(), shares.copy()
+    kicks, whitened = problem.lone.kicks.copy(), np.zeros(len(kicked))
+    for k in range(total):
         if again[k]:
-            done, change = solve_one(member(whole, these, k), problem, wanted, bounced, none)
+            _give(problem, member(whole, these, k), -1.0, kicked, pushes, whitened, kicks, given, shares)
+    moved_by(whole.rows, whole.lines, whitened)
+    whitened[:] = 0.0
+    for k in range(total):
+        if again[k]:
+            it, bounces = member(whole, these, k), 0.0
+            for c in it.contacts:
+                bounced[c, 0] = bounced[c, 1] = 0.0
+            done, change = solve_one(it, problem, wanted, bounced, none)
             sweeps, residual = max(sweeps, done), max(residual, change)
+            for c in it.contacts:
+                bounces += bounced[c, 0]
+            share = 0.0
+            if bounces == 0.0:
+                share = _share(it, y, kicked, _won(problem, it, none), won[k], left[k])
+            if share > 0.0:
+                _go_back(it, share, P, Q)
+                _give(problem, it, share, kicked, pushes, whitened, kicks, given, shares)
+    moved_by(whole.rows, whole.lines, whitened)
     return sweeps, residual
 
 
 @compiled
-def _is_corrected(problem: ImpulseProblem, it: Island, shares: Floats) -> bool:
-    """Whether any contact of an island is; none of those that glide, whose impulses do change within a step."""
+def _find_overdone(
+    problem: ImpulseProblem, whole: Island, these: Partition, same: Integers, shares: Floats, none: Lent, again: Flags,
+    won: Floats, left: Floats,
+) -> bool:  # fmt: skip
+    """Mark in ``again`` the islands that win more than they may; whether there are any. won, left (islands,): what they
+    win and may win, J; the others as in ``withdraw``, none as in ``gain``."""
+    some = False
+    for k in range(these.total[0]):
+        it = member(whole, these, k)
+        if _is_corrected(it, shares) and is_alone(problem, it):
+            won[k] = _won(problem, it, none)
+            left[k], least = _left(problem, it, same)
+            again[k] = won[k] > left[k] + least
+            some = some or again[k]
+    return some
+
+
+@compiled
+def _is_corrected(it: Island, shares: Floats) -> bool:
+    """Whether any contact of an island is."""
     some = False
     for c in it.contacts:
-        if problem.contacts.gliding[c] != 0:
-            return False
         some = some or shares[c] != 0.0
     return some
 
 
 @compiled
-def _is_overdone(problem: ImpulseProblem, it: Island, none: Lent) -> bool:
-    """Whether corrections and impulses bring in more than their share of what an island's bodies have."""
-    won, moves, lone = gain(it, none)[0], 0.0, problem.lone
+def _won(problem: ImpulseProblem, it: Island, none: Lent) -> float:
+    """Energy that corrections and impulses of an island bring in, with what they lift by moving positions, J."""
+    won, lone, g = gain(it, none)[0], problem.lone, row(problem.lone.gravity)
+    way = problem.options.h * HALF if problem.options.position_share == HALF else 0.0
     seen = np.zeros(len(lone.masses), dtype=np.bool_)
     for c in it.contacts:
+        P, axes, pull = it.P[c], it.rows.axes[c], 0.0
+        for i in range(3):
+            pull += P[i] * dot(row(axes[i]), g)
+        for side in range(2):
+            k = lone_of(problem, c, side)
+            if k < 0:
+                continue
+            won -= way * (1.0 - 2.0 * side) * pull
+            if not seen[k]:
+                seen[k] = True
+                w, v, m = row(lone.flown[k]), row(lone.flown[k, 3:6]), lone.masses[k]
+                spin, push = row(lone.kicks[k]), row(lone.kicks[k, 3:6])
+                won += dot(push, v) + dot(spin, w) - way * dot(push, g)
+                won += 0.5 * (dot(push, push) / m + dot(spin, turned_by(lone.inertias[k], spin)))
+    return won
+
+
+@compiled
+def _left(problem: ImpulseProblem, it: Island, same: Integers) -> tuple[float, float]:
+    """Energy that an island may win, J: what contacts that glide lost before, if one body moves in it; and how much
+    more is not looked at: a share of what its bodies have.
+
+    By semi-implicit Euler, where velocities lie behind positions, energies of a step are not those of its ends: what
+    glides is left to its debts there.
+    """
+    moves, lost, bodies, lone = 0.0, 0.0, 0, problem.lone
+    if problem.options.position_share != HALF:
+        for c in it.contacts:
+            if problem.contacts.gliding[c] != 0:
+                return np.inf, 0.0
+    seen = np.zeros(len(lone.masses), dtype=np.bool_)
+    for c in it.contacts:
+        if same[c] >= 0 and problem.contacts.gliding[c] != 0:
+            lost -= problem.earlier.debts[same[c]]
         for side in range(2):
             k = lone_of(problem, c, side)
             if k >= 0 and not seen[k]:
                 seen[k] = True
+                bodies += 1
                 w, v, m = row(lone.flown[k]), row(lone.flown[k, 3:6]), lone.masses[k]
-                spin, push = row(lone.kicks[k]), row(lone.kicks[k, 3:6])
                 moves += 0.5 * (m * dot(v, v) + dot(w, spin_of(lone.inertias[k], w)))
-                won += dot(push, v) + dot(spin, w)
-                won += 0.5 * (dot(push, push) / m + dot(spin, turned_by(lone.inertias[k], spin)))
-    return won > OVERDONE * moves
+    return max(lost, 0.0) if bodies == 1 else 0.0, OVERDONE * moves
 
 
 @compiled
-def _take_back(
-    problem: ImpulseProblem, it: Island, kicked: Floats, pushes: Floats, back: Floats, shares: Floats, bounced: Bounced
-) -> None:
+def _give(
+    problem: ImpulseProblem, it: Island, share: float, kicked: Floats, pushes: Floats, whitened: Floats,
+    kicks: Impulses, given: Floats, shares: Floats,
+) -> None:  # fmt: skip
+    """Add a share of an island's corrections to ``pushes`` and ``whitened``: kicked, kicks and given are all of them.
+
+    A share of -1 takes all back.
+    """
+    now = 1.0 + share if share < 0.0 else share
     for slot in it.slots:
-        back[slot] = -kicked[slot]
-        pushes[slot] -= kicked[slot]
+        pushes[slot] += share * kicked[slot]
+        whitened[slot] = share * kicked[slot]
     for c in it.contacts:
-        shares[c] = bounced[c, 0] = bounced[c, 1] = 0.0
+        shares[c] = now * given[c]
         for side in range(2):
             k = lone_of(problem, c, side)
             if k >= 0:
                 for i in range(6):
-                    problem.lone.kicks[k, i] = 0.0
+                    problem.lone.kicks[k, i] = now * kicks[k, i]
+
+
+@compiled
+def _share(it: Island, y: Floats, kicked: Floats, least: float, most: float, left: float) -> float:
+    """The share of the way on which an island wins no more than ``left``, from where it wins ``least`` to where, with
+    corrections and whitened velocities y, it wins ``most``, which is more."""
+    square = 0.0
+    for slot in it.slots:
+        way = y[slot] + kicked[slot] - it.y[slot]
+        square += 0.5 * way * way
+    if least >= left or square <= 0.0:
+        return 0.0
+    slope = most - least - square
+    root = np.sqrt(slope * slope + 4.0 * square * (left - least))
+    share = 2.0 * (left - least) / (slope + root) if slope > 0.0 else 0.5 * (root - slope) / square
+    return min(share, 1.0)
+
+
+@compiled
+def _go_back(it: Island, share: float, P: Impulses, Q: Floats) -> None:
+    """Move an island's impulses a share of the way to P and Q."""
+    for c in it.contacts:
+        for i in range(6):
+            it.P[c, i] += share * (P[c, i] - it.P[c, i])
+    for s in it.scalars:
+        it.Q[s] += share * (Q[s] - it.Q[s])
+    accumulate(it)

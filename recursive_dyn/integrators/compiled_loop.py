@@ -17,13 +17,23 @@ from recursive_dyn.codegen.making import jit
 # address of who is asked for forces, whether the rule is the one that holds, what springs took from a part of a step,
 # what steps took, then states
 BESIDE, ASKED, RULE, DAMPED, TRIED, TALLY, HEAD = 1, 4, 5, 6, 9, 18, 32
-EXPECTED = HEAD  # of loops that go on as the last step did: its end (state,), and rates of velocities (nv,) from there
+EXPECTED = (
+    HEAD  # of loops that go on as the last steps did: the end of the last one (state,), and what leads on from there
+)
 # steps that were halved, how often, J that nothing explains, one more for who steps, sweeps of implicit rules, steps
 # from which springs took energy, J of it; then what is no sum: the most that a part of one lost, and by which spring
 TALLY_SIZE, SWEPT, SUMS = 9, 4, 7
 _STATES, _TREE = 10, 7  # room for so many of them, where what is watched of every tree is too, and of one more
 _SPELL = 0.02  # s: about how long machine code runs before Python may serve an interrupt
 CODE = (1 << CODE_BITS) - 1
+
+
+def leading(nv: int) -> int:
+    """How many numbers lead on from a state: how many steps of a length led there, at most 4, that length, the rates of
+    velocities (nv,) by which the next step begins, and velocities (4, nv) of the middles of those steps, the last one
+    first.
+    """
+    return 2 + 5 * nv
 
 
 class CompiledLoop:
@@ -40,7 +50,7 @@ class CompiledLoop:
         self._input, output, scratch = kernel.memory()
         self._work = kernel.buffer(HEAD + _STATES * state + _TREE)
         self.tally = self._work[TALLY : TALLY + TALLY_SIZE]
-        self.expected = self._work[EXPECTED : EXPECTED + 2 * state]
+        self.expected = self._work[EXPECTED : EXPECTED + state + leading(state)]
         if beside is not None:
             _, *self._beside = beside.memory()
             places = [beside.native.address(beside.entry), *map(address, self._beside)]

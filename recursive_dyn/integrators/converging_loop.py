@@ -6,8 +6,10 @@ of these changes were, and how long the next one would be. Where the second one 
 about, which is no motion: the step is to be halved. Where forces are asked for, which are the same for all steps of a
 call, changes are those from call to call.
 
-A step of a ``natural`` one begins where the last one leads on: velocities that change by as much as they did from its
-middle to its end. That is kept from call to call, for the state which it belongs to (``compiled_loop.EXPECTED``).
+A step of a ``natural`` one begins where the last ones lead on: by velocities that change as they did from the last
+middle to its end, or as a parabola or a cubic through the last middles has it, whichever would have foretold the last
+one best. That is kept from call to call, for the state which it belongs to (``compiled_loop.EXPECTED``), and begins
+anew where steps are of another length.
 """
 
 from __future__ import annotations
@@ -18,7 +20,7 @@ from functools import partial
 import numpy as np
 
 from recursive_dyn.codegen.emitting.drivers import NOT_CONVERGED, counted_loop
-from recursive_dyn.codegen.emitting.ir_text import copy, load, place
+from recursive_dyn.codegen.emitting.ir_text import copy, counted, load, place
 from recursive_dyn.codegen.emitting.llvm import scalar_literal
 from recursive_dyn.codegen.emitting.sizes import Sizes, in_bytes
 from recursive_dyn.integrators.compiled_loop import EXPECTED
@@ -107,26 +109,93 @@ check:
 _KEPT = f"""{load("r", "double", "%rate", "%i")}
   %or.none = select i1 %known, double %r, double 0.0
   store double %or.none, ptr %r.p"""
-_RATED = f"""{load("now", "double", "%v", "%i")}
-{load("before", "double", "%m", "%i")}
+# middles: the last one m0, in %m, and those before; u: the velocity between the last two
+_MIDDLES = load("m0", "double", "%m", "%i") + "".join(
+    f"\n{load(f'm{k}', 'double', f'%m{k}s', '%i')}" for k in (1, 2, 3, 4)
+)
+_BEFORE = "\n".join(place(f"m{k}s", "double", f"%m{k - 1}s" if k > 1 else "%rate", "%size") for k in range(1, 5))
+# by how much m0 is off: of a line through u by e, of a parabola by f = m0 - 3 m1 + 3 m2 - m3, of a cubic by g; squares
+_FORETOLD = f"""{_MIDDLES}
+{load("u", "double", "%u.s", "%i")}
+  %turned = fsub double %u, %m1
+  %line = fadd double %u, %turned
+  %e = fsub double %m0, %line
+  %d0 = fsub double %m0, %m1
+  %d1 = fsub double %m1, %m2
+  %d2 = fsub double %m2, %m3
+  %d3 = fsub double %m3, %m4
+  %e0 = fsub double %d0, %d1
+  %e1 = fsub double %d1, %d2
+  %e2 = fsub double %d2, %d3
+  %f = fsub double %e0, %e1
+  %f1 = fsub double %e1, %e2
+  %g = fsub double %f, %f1
+  %ee = fmul double %e, %e
+  %ff = fmul double %f, %f
+  %gg = fmul double %g, %g
+  %e.sum = fadd double %e.all, %ee
+  %f.sum = fadd double %f.all, %ff
+  %g.sum = fadd double %g.all, %gg"""
+_SUMS = tuple((f"{x}.all", "double", scalar_literal(0.0), f"%{x}.sum") for x in "efg")
+# the order of the polynomial, of those that so many middles before this one allow, which foretold this one best
+_BEST = f"""define internal i64 @best(ptr %rate, ptr %m, ptr %u.s, i64 %count, i64 %size) nounwind {{
+entry:
+{_BEFORE}
+{counted("i", "%size", _FORETOLD, carried=_SUMS)}
+  %f.less = fcmp olt double %f.all, %e.all
+  %three = icmp sgt i64 %count, 2
+  %second = and i1 %f.less, %three
+  %curved = select i1 %second, i64 2, i64 1
+  %least = select i1 %second, double %f.all, double %e.all
+  %g.less = fcmp olt double %g.all, %least
+  %four = icmp sgt i64 %count, 3
+  %third = and i1 %g.less, %four
+  %order = select i1 %third, i64 3, i64 %curved
+  ret i64 %order
+}}
+"""
+_ORDERS = f"""{_BEFORE}
+  %second = icmp sge i64 %order, 2
+  %third = icmp sge i64 %order, 3"""
+_RATED = f"""{_MIDDLES}
+{load("now", "double", "%v", "%i")}
 {place("target", "double", "%rate", "%i")}
-  %more = fsub double %now, %before
+  %straight = fsub double %now, %m0
+  %d0 = fsub double %m0, %m1
+  %d1 = fsub double %m1, %m2
+  %d2 = fsub double %m2, %m3
+  %e0 = fsub double %d0, %d1
+  %e1 = fsub double %d1, %d2
+  %f0 = fsub double %e0, %e1
+  %behind = fsub double %d0, %straight
+  %parabola = fadd double %behind, %e0
+  %cubic = fadd double %parabola, %f0
+  %curved = select i1 %third, double %cubic, double %parabola
+  %more = select i1 %second, double %curved, double %straight
   %r = fdiv double %more, %h
-  store double %r, ptr %target"""
+  store double %r, ptr %target
+  store double %m3, ptr %m4.p
+  store double %m2, ptr %m3.p
+  store double %m1, ptr %m2.p
+  store double %m0, ptr %m1.p"""
 _HELPERS = "".join((
     "declare i32 @memcmp(ptr, ptr, i64)\n", advancing(),
     counted_loop("kept", "ptr %rate, i1 %known, i64 %size", "%size", _KEPT),
-    counted_loop("rated", "ptr %rate, ptr %v, ptr %m, double %h, i64 %size", "%size", _RATED),
+    _BEST,
+    counted_loop("rated", "ptr %rate, ptr %v, ptr %m, double %h, i64 %order, i64 %size", "%size", _RATED, _ORDERS),
 ))  # fmt: skip
 
 
 def _known(sizes: Sizes) -> str:
     """%rate, which is nothing where the state is not the one that it belongs to."""
     return f"""{place("place", "double", "%work", EXPECTED)}
-{place("rate", "double", "%place", sizes.state)}
+{place("led", "double", "%place", sizes.state)}
+{place("length", "double", "%led", 1)}
+{place("rate", "double", "%led", 2)}
   %differs = call i32 @memcmp(ptr %place, ptr %in, i64 {in_bytes(sizes.state)})
   %goes.on = icmp eq i32 %differs, 0
-  call void @kept(ptr %rate, i1 %goes.on, i64 {sizes.nv})"""
+  call void @kept(ptr %rate, i1 %goes.on, i64 {sizes.nv})
+  call void @kept(ptr %led, i1 %goes.on, i64 1)"""
 
 
 _AGAIN = """  %anew = phi i1 [ false, %head ], [ true, %plainly ]
@@ -140,6 +209,7 @@ def _lost(sizes: Sizes) -> str:
     """Try once more where the step began otherwise, else leave; of the state nothing is known any more."""
     return f"""lost:
   call void @kept(ptr %rate, i1 false, i64 {sizes.nv})
+  call void @kept(ptr %led, i1 false, i64 1)
   br i1 %plain, label %leave, label %plainly
 plainly:
   br label %step
@@ -148,8 +218,20 @@ plainly:
 
 def _left(sizes: Sizes) -> str:
     """What the next step begins by, of a step that was taken."""
-    return f"""{copy("%place", "%in", sizes.state)}
-  call void @rated(ptr %rate, ptr %v, ptr %better, double %h, i64 {sizes.nv})
+    return f"""{load("led.so.far", "double", "%led", 0)}
+{load("length.then", "double", "%length", 0)}
+{place("u", "double", "%place", sizes.nq)}
+  %alike = fcmp oeq double %length.then, %h
+  %before = select i1 %alike, double %led.so.far, double 0.0
+  %led.count = fptosi double %before to i64
+  %order = call i64 @best(ptr %rate, ptr %better, ptr %u, i64 %led.count, i64 {sizes.nv})
+  call void @rated(ptr %rate, ptr %v, ptr %better, double %h, i64 %order, i64 {sizes.nv})
+  %led.here = fadd double %before, 1.0
+  %many = fcmp ogt double %led.here, 4.0
+  %led.now = select i1 %many, double 4.0, double %led.here
+  store double %led.now, ptr %led
+  store double %h, ptr %length
+{copy("%place", "%in", sizes.state)}
 """
 
 

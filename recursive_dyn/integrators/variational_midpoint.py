@@ -11,8 +11,9 @@ where a step resolves a damper and 1 where it does not: with z = h D / M_ii, the
 and has a damped coordinate end at 2 / (2 + 2 z + z^2) of its speed, which does not ring.
 
 v_m is found by Newton's method, each step of which is one inward and one outward pass: dampers, springs and whatever
-joints do are in its matrix, force elements are not. One more is taken by the factors of the first, of large trees two
-where they are needed. It ends where the next change would be below 1e-8 of v_m. A step is then an exact one from
+joints do are in its matrix, force elements are not. One more is taken by the factors of the first where one is needed,
+of large trees two. It ends where the next change would be below 1e-8 of v_m: after the first, whose square the next one
+is, where that was below 1.6e-5 (``newton_changes.CURVED``). A step is then an exact one from
 momenta that are off by as little, as likely one way as the other; what that is of the momentum of a whole tree is given
 back (``kept_momenta``). Energy stays within a band that does not grow, where h resolves the motion. Constraints between
 positions hold at q', those between velocities are not taken (``chord_constraints``).
@@ -20,13 +21,25 @@ positions hold at q', those between velocities are not taken (``chord_constraint
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 import numpy as np
 
 from recursive_dyn.graph.expression import Scalar, array, less, reciprocal, select
 from recursive_dyn.integrators.converging_loop import CHANGES, LEFT, converging
 from recursive_dyn.integrators.free_body import MOVING, TURNING
 from recursive_dyn.integrators.integrator import Integrator
-from recursive_dyn.integrators.newton_changes import FEW, LARGE, apart, changes_of, following, relative, updated
+from recursive_dyn.integrators.newton_changes import (
+    FEW,
+    LARGE,
+    ONE,
+    apart,
+    at_most,
+    changes_of,
+    following,
+    relative,
+    updated,
+)
 from recursive_dyn.integrators.variational_definition import definition
 from recursive_dyn.recursion import tree_rows
 from recursive_dyn.recursion.chords import chord_constraints, chord_momenta
@@ -139,11 +152,14 @@ class _Newton:
         self._taken.append(excess)
         return _Step(step.c, step.way - excess)
 
-    def changes(self) -> list[Scalar]:
+    def changes(self, step: _Step) -> list[Scalar]:
         """Squares of the first, second and last change of the middle's velocity, and of what the next one would be, as
         ``following`` has it; no shorter than the last where constraints, which are to hold where a step ends, have
-        nothing given back."""
+        nothing given back. Of one change alone the second is none."""
         squares = [[dot(x[slots], x[slots]) for slots in self._trees] for x in self._taken]
+        if len(squares) == ONE:
+            first = array(squares[0]).sum() * self._scale
+            return [first, 0.0, first, at_most(first, dot(step.middle, step.middle) + 1.0)]
         ahead = squares[-1]
         if self._bound is None:
             ahead = [following(*own) for own in zip(*squares, strict=True)]
@@ -151,7 +167,7 @@ class _Newton:
 
     def enough(self, step: _Step) -> Scalar:
         """1 where the next change of the middle's velocity need not be made, else 0."""
-        *_, ahead = self.changes()
+        *_, ahead = self.changes(step)
         return less(ahead, (dot(step.middle, step.middle) + 1.0) * SPARED)
 
 
@@ -160,18 +176,25 @@ def _graph(c: Context) -> Outputs:
     its size, all squared."""
     step = _Step(c, c.tree.paced(c.input("v_middle")) * c.input("dt")[0])
     newton = _Newton(step)
-    for _ in range(FEW):
+    few, most = FEW if c.model.constraints else ONE, changes_of(c.model)
+    for _ in range(few):
         step = newton.better(step)
-    changes = newton.changes()
-    if changes_of(c.model) > FEW:
-        enough = newton.enough(step)
-        further = newton.better(step)
-        both = zip(changes, newton.changes(), strict=True)
-        changes = [select(enough, few, many) for few, many in both]
-        step = _Step(c, array([select(enough, few, many) for few, many in zip(step.way, further.way, strict=True)]))
+    found = [(newton.enough(step), step.way, newton.changes(step))]
+    for _ in range(most - few):
+        step = newton.better(step)
+        found.append((newton.enough(step), step.way, newton.changes(step)))
+    _, way, changes = found.pop()
+    for enough, shorter, fewer in reversed(found):
+        way, changes = array(_either(enough, shorter, way)), _either(enough, fewer, changes)
+    step = _Step(c, way) if found else step
     q, v = step.landed()
     error = [*changes, dot(step.middle, step.middle)]
     return [("q", q), ("v", v), ("v_middle", list(step.middle)), ("error", error)]
+
+
+def _either(condition: Scalar, first: Iterable[Scalar], second: Iterable[Scalar]) -> list[Scalar]:
+    """The first of two vectors where a condition holds, else the second."""
+    return [select(condition, x, y) for x, y in zip(first, second, strict=True)]
 
 
 def _moved(tree: Tree, way: np.ndarray) -> list[Scalar]:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from recursive_dyn.codegen.emitting.fusing import Fused
 from recursive_dyn.codegen.emitting.ir_text import load
 from recursive_dyn.codegen.emitting.skipping import Skip
@@ -10,26 +12,23 @@ from recursive_dyn.graph.program import Program
 
 class Cuts:
     """Where the statement list is cut, and the scratch slot of every value that crosses a cut; what may be skipped has
-    parts of its own."""
+    parts of its own, each piece within the one before."""
 
-    def __init__(self, program: Program | Fused, size: int, skip: Skip | None = None) -> None:
+    def __init__(self, program: Program | Fused, size: int, skips: Sequence[Skip] = ()) -> None:
         count = len(program.statements)
-        self._skip = skip
-        self.bounds, self._skipped = [0], range(0)
-        for end in (count,) if skip is None else (skip.first, skip.end, count):
-            begin, before = self.bounds[-1], len(self.bounds) - 1
+        self._skips, self.bounds = skips, [0]
+        for end in sorted({count, *(place for skip in skips for place in (skip.first, skip.end))}):
+            begin = self.bounds[-1]
             parts = max(1, -(-(end - begin) // size))
             each = -(-(end - begin) // parts)
             self.bounds += [min(begin + each * (k + 1), end) for k in range(parts)]
-            if skip is not None and end == skip.end:
-                self._skipped = range(before, len(self.bounds) - 1)
         self.parts = len(self.bounds) - 1
         self.first = program.first_statement
         own = [k for k in range(self.parts) for _ in range(self.bounds[k], self.bounds[k + 1])]
         self._parts = own
         self.slots: dict[int, int] = {}
-        if skip is not None:
-            self.slots[skip.condition] = 0
+        for skip in skips:
+            self.slots[skip.condition] = len(self.slots)
         for here, (_, *args) in zip(own, program.statements, strict=True):
             for a in args:
                 if a >= self.first and own[a - self.first] != here:
@@ -41,14 +40,24 @@ class Cuts:
 
     def calls(self, names: list[str]) -> list[str]:
         """IR that calls all parts, of these names, but what may be skipped where it may."""
-        lines = [f"  call void @{name}(ptr %in, ptr %out, ptr %scratch)" for name in names]
-        if self._skip is None:
-            return lines
-        begin, end = self._skipped.start, self._skipped.stop
-        jump = [
-            load("condition", "double", "%scratch", self.slots[self._skip.condition]),
-            "  %holds = fcmp une double %condition, 0.0",
-            "  br i1 %holds, label %after, label %others",
-            "others:",
+        lines, open_skips = list[str](), list[int]()
+        for k, begin in enumerate(self.bounds):
+            while open_skips and begin == self._skips[open_skips[-1]].end:
+                after = f"after.{open_skips.pop()}"
+                lines += [f"  br label %{after}", f"{after}:"]
+            for n, skip in enumerate(self._skips):
+                if begin == skip.first:
+                    open_skips.append(n)
+                    lines += self._jump(n, skip)
+            if k < self.parts:
+                lines.append(f"  call void @{names[k]}(ptr %in, ptr %out, ptr %scratch)")
+        return lines
+
+    def _jump(self, n: int, skip: Skip) -> list[str]:
+        """IR that goes to after.n where the condition holds."""
+        return [
+            load(f"condition.{n}", "double", "%scratch", self.slots[skip.condition]),
+            f"  %holds.{n} = fcmp une double %condition.{n}, 0.0",
+            f"  br i1 %holds.{n}, label %after.{n}, label %others.{n}",
+            f"others.{n}:",
         ]
-        return [*lines[:begin], *jump, *lines[begin:end], "  br label %after", "after:", *lines[end:]]

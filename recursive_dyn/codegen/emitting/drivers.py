@@ -159,10 +159,11 @@ def _writes(outputs: list[int], width: int) -> str:
     )
 
 
-def counted_loop(name: str, arguments: str, size: Operand, body: str) -> str:
-    """A function with a loop over i = 0 .. size - 1."""
+def counted_loop(name: str, arguments: str, size: Operand, body: str, first: str = "") -> str:
+    """A function with a loop over i = 0 .. size - 1; first: what comes before it."""
     return f"""define internal void @{name}({arguments}) nounwind{attributes(8)} {{
 entry:
+{first}
 {counted("i", size, body)}
   ret void
 }}

@@ -15,7 +15,7 @@ from dataclasses import dataclass
 
 from recursive_dyn.codegen.emitting.cuts import Cuts
 from recursive_dyn.codegen.emitting.fusing import Fused
-from recursive_dyn.codegen.emitting.skipping import skipping
+from recursive_dyn.codegen.emitting.skipping import Skip, skipping
 from recursive_dyn.codegen.emitting.vector_math import declarations, sincos_ir
 from recursive_dyn.graph.program import Program, Statement
 
@@ -42,10 +42,10 @@ def entry_name(program: Source, width: int) -> str:
 
 def emit(program: Source, width: int, statements_per_function: int = STATEMENTS_PER_FUNCTION) -> Emission:
     """LLVM IR of a program for ``width`` scenes at once."""
-    entry, skip = entry_name(program, width), None
+    entry, skips = entry_name(program, width), list[Skip]()
     if width == 1 and isinstance(program, Fused):
-        program, skip = skipping(program)
-    cuts = Cuts(program, statements_per_function, skip)
+        program, skips = skipping(program)
+    cuts = Cuts(program, statements_per_function, skips)
     functions = [_Function(program, cuts, part, width).text(f"{entry}_{part}") for part in range(cuts.parts)]
     modules = []
     for i in range(0, len(functions), FUNCTIONS_PER_MODULE):

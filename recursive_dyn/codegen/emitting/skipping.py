@@ -1,13 +1,15 @@
 """What only the second sides of selects with one condition need, put together so that machine code may skip it.
 
 A program computes both sides of every select. Of scalars, where a condition holds, the second sides need not be known:
-if they are long, statements that nothing else needs stand in one piece, with a jump around them. Results are the same.
+if they are long, statements that nothing else needs stand in one piece, with a jump around them; within it there may
+be such a piece of another condition. Results are the same.
 """
 
 from __future__ import annotations
 
 from collections import Counter
 from dataclasses import dataclass, replace
+from itertools import pairwise
 
 import numpy as np
 
@@ -15,6 +17,7 @@ from recursive_dyn.codegen.emitting.fusing import ARITY, CODES, Fused
 
 _LONG = 500  # statements that are worth a jump
 _SELECTS = 8  # of one condition, fewer of which are not looked at
+_DEEP = 2  # conditions that are looked at, those with most selects
 
 
 @dataclass(frozen=True)
@@ -26,26 +29,56 @@ class Skip:
     end: int
 
 
-def skipping(program: Fused) -> tuple[Fused, Skip | None]:
-    """The program in such an order, and what may be skipped of it."""
-    chosen = np.flatnonzero(program.codes == CODES["select"])
-    conditions = Counter(program.arguments[chosen, 0].tolist()).most_common(1)
-    if not conditions or conditions[0][1] < _SELECTS or conditions[0][0] < program.first_statement:
-        return program, None
-    condition = conditions[0][0]
-    selects = set(chosen[program.arguments[chosen, 0] == condition].tolist())
-    needed, later = _needed(program, selects), _following(program, selects)
-    if (~needed & later).any() or np.count_nonzero(~needed) < _LONG:
-        return program, None
-    order = np.concatenate([np.flatnonzero(part) for part in (needed & ~later, ~needed, later)])
-    first, skipped = program.first_statement, int(np.count_nonzero(~needed))
+@dataclass(frozen=True)
+class _Side:
+    """Which statements (n,) only the second sides of selects with one condition need, and which need these selects."""
+
+    condition: int
+    selects: set[int]
+    skipped: np.ndarray
+    later: np.ndarray
+
+
+def skipping(program: Fused) -> tuple[Fused, list[Skip]]:
+    """The program in such an order, and what may be skipped of it, each within the one before."""
+    sides, order = _sides(program), np.arange(len(program.codes))
+    if not sides:
+        return program, []
+    rank = np.zeros(len(order), dtype=int)  # deeper ones are further from both ends
+    for depth, side in enumerate(sides, 1):
+        within = sides[depth - 2].skipped if depth > 1 else np.full(len(order), True)
+        rank[within] = np.where(side.later[within], 2 * len(sides) - depth + 1, depth - 1)
+        rank[side.skipped] = depth
+    order = np.argsort(rank, kind="stable")
+    first = program.first_statement
     number = np.arange(first + len(order))
     number[first + order] = first + np.arange(len(order))
-    begin = int(np.count_nonzero(needed & ~later))
     there = np.arange(program.arguments.shape[1]) < ARITY[program.codes[order], None]
     arguments = np.where(there, number[program.arguments[order]], 0)
     result = replace(program, codes=program.codes[order], arguments=arguments, results=number[program.results])
-    return result, Skip(int(number[condition]), begin, begin + skipped)
+    skips = []
+    for depth, side in enumerate(sides, 1):
+        begin = int(np.count_nonzero(rank < depth))
+        skips.append(Skip(int(number[side.condition]), begin, begin + int(np.count_nonzero(side.skipped))))
+    return result, skips
+
+
+def _sides(program: Fused) -> list[_Side]:
+    """What is worth to be skipped, the longest first, each within the one before."""
+    chosen = np.flatnonzero(program.codes == CODES["select"])
+    found = list[_Side]()
+    for condition, count in Counter(program.arguments[chosen, 0].tolist()).most_common(_DEEP):
+        if count < _SELECTS or condition < program.first_statement:
+            continue
+        selects = set(chosen[program.arguments[chosen, 0] == condition].tolist())
+        skipped, later = ~_needed(program, selects), _following(program, selects)
+        if not (skipped & later).any() and np.count_nonzero(skipped) >= _LONG:
+            found.append(_Side(condition, selects, skipped, later))
+    found.sort(key=lambda side: -np.count_nonzero(side.skipped))
+    for outer, inner in pairwise(found):
+        if not outer.skipped[list(inner.selects)].all():
+            return found[:1]
+    return found
 
 
 def _needed(program: Fused, selects: set[int]) -> np.ndarray:

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from recursive_dyn.dynamics.dynamics import Dynamics
-from recursive_dyn.integrators.compiled_loop import CompiledLoop
+from recursive_dyn.integrators.compiled_loop import CompiledLoop, leading
 from recursive_dyn.integrators.integrator import Integrator
 
 
@@ -26,17 +26,18 @@ class LeadingOn:
 
     @property
     def expected(self) -> np.ndarray:
-        """What the loop goes on by (2 * (nq + nv),), a view, see ``CompiledLoop``; anything, of rules that do not."""
+        """What the loop goes on by, a view, see ``CompiledLoop``; anything, of rules that do not."""
         return self._loop.expected
 
     def rates(self, q: np.ndarray, v: np.ndarray) -> np.ndarray:
-        """Rates of velocities (nv,) by which a step from q (nq,), v begins; zeros where nothing is known of it."""
+        """What leads on (``compiled_loop.leading``) from q (nq,), v (nv,); zeros where nothing is known of it."""
         own, nq, state = self.expected, self._dynamics.nq, self._dynamics.nq + self._dynamics.nv
+        size = leading(len(v))
         known = self._rule.goes_on and own[:nq].tobytes() == q.tobytes() and own[nq:state].tobytes() == v.tobytes()
-        return own[state : state + len(v)].copy() if known else np.zeros(len(v))
+        return own[state : state + size].copy() if known else np.zeros(size)
 
     def expect(self, q: np.ndarray, v: np.ndarray, rates: np.ndarray) -> None:
-        """Let a step from q (nq,), v begin by these rates."""
+        """Let a step from q (nq,), v begin by what leads on from there."""
         if self._rule.goes_on:
             known = np.concatenate([q, v, rates])
             self.expected[: len(known)] = known

@@ -14,6 +14,7 @@ from recursive_dyn.contact.contact_buffer import ContactBuffer
 from recursive_dyn.contact.contacts import Contacts
 from recursive_dyn.contact.settings import Solution
 from recursive_dyn.dynamics.dynamics import Dynamics
+from recursive_dyn.integrators.compiled_loop import leading
 from recursive_dyn.maximal.maximal_dynamics import MaximalDynamics
 from recursive_dyn.simulation.edits.edit import GONE, Edit, moved
 from recursive_dyn.simulation.flying.applied_forces import Acted
@@ -33,7 +34,8 @@ class KeptArrays(NamedTuple):
     order. steps (1,): counts up. joints: in maximal coordinates, joint coordinates where they were found last, which
     the next step starts from, not finite where nobody looked. pressed (nv,): for how many steps trees count as
     pressed, by coordinate; acted, steady (nv,): as in Changes; borne (nv,): forces of motors that may act in the next
-    flight (``borne_loads``), N or N m; rates (nv,): of velocities, by which a flight begins, when a snapshot was taken;
+    flight (``borne_loads``), N or N m; rates: what leads a
+    flight on (``compiled_loop.leading``), when a snapshot was taken;
     slept: who sleeps. felt (nb, 6): of a step that was cut, [moment; force] about the bodies' origins that contacts
     gave in all parts, N m s and N s, but those of what sleeps.
     """
@@ -84,7 +86,7 @@ class Memory:
             np.ones(1, dtype=np.int64), np.zeros(1, dtype=np.int64),
             np.full(dynamics.jointed.nq if isinstance(dynamics, MaximalDynamics) else 0, np.nan),
             np.zeros(dynamics.nv), np.zeros(dynamics.nv), np.zeros(dynamics.nv), np.zeros(dynamics.nv),
-            np.zeros(dynamics.nv),
+            np.zeros(leading(dynamics.nv)),
             slept(dynamics.nq, dynamics.nv, len(dynamics.parameters.values_array)), np.zeros((dynamics.model.nb, 6)),
         )  # fmt: skip
         self.acted: Acted | None = None

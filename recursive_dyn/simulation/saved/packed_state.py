@@ -22,7 +22,7 @@ from recursive_dyn.simulation.kept.memory import Memory
 from recursive_dyn.simulation.saved.state_transfer import SLEEPING, TURNING, PackedNumbers
 from recursive_dyn.simulation.state import State
 
-MAGIC, VERSION = b"RDYN", 5
+MAGIC, VERSION = b"RDYN", 6
 _HEAD = struct.Struct("<4sHHII8s7I")  # magic, version, flags, length, checksum, mark; counts
 _CLOCKS = struct.Struct("<2d")
 # tau is not zero; momenta are carried; contacts have moments; joints between free bodies were found; trees are pressed;
@@ -162,7 +162,7 @@ def _read(
     forced, carried, turned, known, pressed, rested, acted, bears, led = (int(bool(flags & flag)) for flag in _FLAGS)
     trees = t if carried else 0
     own = 2 + nq + nv + len(parameters) + known * len(memory.arrays.joints)
-    own += nv * (forced + pressed + 2 * acted + bears + led)
+    own += nv * (forced + pressed + 2 * acted + bears) + led * len(memory.arrays.rates)
     s = 0  # contacts of what sleeps
     if rested:
         own += nv + nq + len(parameters) + 2

@@ -174,8 +174,8 @@ def _pressed(floats: Floats, at: int, sizes: Integers, own: Restored) -> int:
         kept.borne[:] = floats[at : at + nv]
         at += nv
     if sizes[13] > 0:
-        kept.rates[:] = floats[at : at + nv]
-        at += nv
+        kept.rates[:] = floats[at : at + len(kept.rates)]
+        at += len(kept.rates)
     return at
 
 

@@ -30,8 +30,8 @@ CODE = (1 << CODE_BITS) - 1
 
 def leading(nv: int) -> int:
     """How many numbers lead on from a state: how many steps of a length led there, at most 4, that length, the rates of
-    velocities (nv,) by which the next step begins, and velocities (4, nv) of the middles of those steps, the last one
-    first.
+    velocities (nv,) by which the next step begins, the velocity (nv,) of the last one's middle, and by how much
+    straight lines were off (3, nv), the last one first.
     """
     return 2 + 5 * nv
 

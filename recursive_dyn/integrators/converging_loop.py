@@ -7,15 +7,17 @@ about, which is no motion: the step is to be halved. Where forces are asked for,
 call, changes are those from call to call.
 
 A step of a ``natural`` one begins where the last ones lead on: by velocities that change as they did from the last
-middle to its end, or as a parabola or a cubic through the last middles has it, whichever would have foretold the last
-one best. That is kept from call to call, for the state which it belongs to (``compiled_loop.EXPECTED``), and begins
-anew where steps are of another length.
+middle to its end, off by nothing, by what that was last, or as a line or a parabola through the last times has it,
+whichever would have foretold the last middle best. Momenta have both halves agree but for what is curved, which is
+small and changes little also where velocities swing within some steps. It is kept from call to call, for the state
+which it belongs to (``compiled_loop.EXPECTED``), and begins anew where steps are of another length.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from functools import partial
+from itertools import pairwise
 
 import numpy as np
 
@@ -109,80 +111,68 @@ check:
 _KEPT = f"""{load("r", "double", "%rate", "%i")}
   %or.none = select i1 %known, double %r, double 0.0
   store double %or.none, ptr %r.p"""
-# middles: the last one m0, in %m, and those before; u: the velocity between the last two
-_MIDDLES = load("m0", "double", "%m", "%i") + "".join(
-    f"\n{load(f'm{k}', 'double', f'%m{k}s', '%i')}" for k in (1, 2, 3, 4)
+# by how much the last middle, in %m, was off: of a straight line through the middle before and the velocity between
+# both by e0; of what is off as the line before was, by e1, or those before, on a line or a parabola, by a, b and c
+_AREAS = "\n".join(
+    place(f"{x}.s", "double", f"%{before}", "%size")
+    for before, x in (("rate", "m1"), ("m1.s", "e1"), ("e1.s", "e2"), ("e2.s", "e3"))
 )
-_BEFORE = "\n".join(place(f"m{k}s", "double", f"%m{k - 1}s" if k > 1 else "%rate", "%size") for k in range(1, 5))
-# by how much m0 is off: of a line through u by e, of a parabola by f = m0 - 3 m1 + 3 m2 - m3, of a cubic by g; squares
-_FORETOLD = f"""{_MIDDLES}
-{load("u", "double", "%u.s", "%i")}
-  %turned = fsub double %u, %m1
-  %line = fadd double %u, %turned
-  %e = fsub double %m0, %line
-  %d0 = fsub double %m0, %m1
-  %d1 = fsub double %m1, %m2
-  %d2 = fsub double %m2, %m3
-  %d3 = fsub double %m3, %m4
-  %e0 = fsub double %d0, %d1
-  %e1 = fsub double %d1, %d2
-  %e2 = fsub double %d2, %d3
-  %f = fsub double %e0, %e1
-  %f1 = fsub double %e1, %e2
-  %g = fsub double %f, %f1
-  %ee = fmul double %e, %e
-  %ff = fmul double %f, %f
-  %gg = fmul double %g, %g
-  %e.sum = fadd double %e.all, %ee
-  %f.sum = fadd double %f.all, %ff
-  %g.sum = fadd double %g.all, %gg"""
-_SUMS = tuple((f"{x}.all", "double", scalar_literal(0.0), f"%{x}.sum") for x in "efg")
-# the order of the polynomial, of those that so many middles before this one allow, which foretold this one best
+_MISSED = "\n".join([
+    *(load(x, "double", f"%{x}.s", "%i") for x in ("m1", "e1", "e2", "e3", "u")), load("m0", "double", "%m", "%i"),
+    "  %turned = fsub double %u, %m1", "  %line = fadd double %u, %turned", "  %e0 = fsub double %m0, %line",
+    "  %a = fsub double %e0, %e1", "  %a1 = fsub double %e1, %e2", "  %a2 = fsub double %e2, %e3",
+    "  %b = fsub double %a, %a1", "  %b1 = fsub double %a1, %a2", "  %c = fsub double %b, %b1",
+])  # fmt: skip
+_KINDS = ("e0", "a", "b", "c")
+_SQUARES = "\n".join(
+    f"  %{x}.square = fmul double %{x}, %{x}\n  %{x}.sum = fadd double %{x}.all, %{x}.square" for x in _KINDS
+)
+_SUMS = tuple((f"{x}.all", "double", scalar_literal(0.0), f"%{x}.sum") for x in _KINDS)
+_CHOICE = "".join(
+    f"""
+  %{x}.less = fcmp olt double %{x}.all, %{before}.least
+  %{x}.known = icmp sgt i64 %count, {k}
+  %{x}.best = and i1 %{x}.less, %{x}.known
+  %{x}.least = select i1 %{x}.best, double %{x}.all, double %{before}.least
+  %{x}.kind = select i1 %{x}.best, i64 {k}, i64 %{before}.kind"""
+    for k, (before, x) in enumerate(pairwise(_KINDS), 1)
+)
+# which of these, of those that so many middles before this one allow, foretold this one best
 _BEST = f"""define internal i64 @best(ptr %rate, ptr %m, ptr %u.s, i64 %count, i64 %size) nounwind {{
 entry:
-{_BEFORE}
-{counted("i", "%size", _FORETOLD, carried=_SUMS)}
-  %f.less = fcmp olt double %f.all, %e.all
-  %three = icmp sgt i64 %count, 2
-  %second = and i1 %f.less, %three
-  %curved = select i1 %second, i64 2, i64 1
-  %least = select i1 %second, double %f.all, double %e.all
-  %g.less = fcmp olt double %g.all, %least
-  %four = icmp sgt i64 %count, 3
-  %third = and i1 %g.less, %four
-  %order = select i1 %third, i64 3, i64 %curved
-  ret i64 %order
+{_AREAS}
+{counted("i", "%size", f"{_MISSED}{chr(10)}{_SQUARES}", carried=_SUMS)}
+  %e0.least = fadd double %e0.all, 0.0
+  %e0.kind = add i64 0, 0{_CHOICE}
+  ret i64 %c.kind
 }}
 """
-_ORDERS = f"""{_BEFORE}
-  %second = icmp sge i64 %order, 2
-  %third = icmp sge i64 %order, 3"""
-_RATED = f"""{_MIDDLES}
+_RATED = f"""{_MISSED}
 {load("now", "double", "%v", "%i")}
 {place("target", "double", "%rate", "%i")}
   %straight = fsub double %now, %m0
-  %d0 = fsub double %m0, %m1
-  %d1 = fsub double %m1, %m2
-  %d2 = fsub double %m2, %m3
-  %e0 = fsub double %d0, %d1
-  %e1 = fsub double %d1, %d2
-  %f0 = fsub double %e0, %e1
-  %behind = fsub double %d0, %straight
-  %parabola = fadd double %behind, %e0
-  %cubic = fadd double %parabola, %f0
-  %curved = select i1 %third, double %cubic, double %parabola
-  %more = select i1 %second, double %curved, double %straight
+  %once = fadd double %e0, %a
+  %twice = fadd double %once, %b
+  %missed.1 = select i1 %first, double %e0, double 0.0
+  %missed.2 = select i1 %second, double %once, double %missed.1
+  %missed = select i1 %third, double %twice, double %missed.2
+  %more = fadd double %straight, %missed
   %r = fdiv double %more, %h
   store double %r, ptr %target
-  store double %m3, ptr %m4.p
-  store double %m2, ptr %m3.p
-  store double %m1, ptr %m2.p
+  store double %e2, ptr %e3.p
+  store double %e1, ptr %e2.p
+  store double %e0, ptr %e1.p
   store double %m0, ptr %m1.p"""
+_WHICH = "\n".join(
+    [_AREAS, *(f"  %{x} = icmp eq i64 %kind, {k}" for k, x in enumerate(("first", "second", "third"), 1))]
+)
 _HELPERS = "".join((
     "declare i32 @memcmp(ptr, ptr, i64)\n", advancing(),
     counted_loop("kept", "ptr %rate, i1 %known, i64 %size", "%size", _KEPT),
     _BEST,
-    counted_loop("rated", "ptr %rate, ptr %v, ptr %m, double %h, i64 %order, i64 %size", "%size", _RATED, _ORDERS),
+    counted_loop(
+        "rated", "ptr %rate, ptr %u.s, ptr %v, ptr %m, double %h, i64 %kind, i64 %size", "%size", _RATED, _WHICH
+    ),
 ))  # fmt: skip
 
 
@@ -224,8 +214,8 @@ def _left(sizes: Sizes) -> str:
   %alike = fcmp oeq double %length.then, %h
   %before = select i1 %alike, double %led.so.far, double 0.0
   %led.count = fptosi double %before to i64
-  %order = call i64 @best(ptr %rate, ptr %better, ptr %u, i64 %led.count, i64 {sizes.nv})
-  call void @rated(ptr %rate, ptr %v, ptr %better, double %h, i64 %order, i64 {sizes.nv})
+  %kind = call i64 @best(ptr %rate, ptr %better, ptr %u, i64 %led.count, i64 {sizes.nv})
+  call void @rated(ptr %rate, ptr %u, ptr %v, ptr %better, double %h, i64 %kind, i64 {sizes.nv})
   %led.here = fadd double %before, 1.0
   %many = fcmp ogt double %led.here, 4.0
   %led.now = select i1 %many, double 4.0, double %led.here

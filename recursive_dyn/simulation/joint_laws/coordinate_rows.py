@@ -27,9 +27,10 @@ class RowSources(NamedTuple):
     """What may ask for rows.
 
     slots, places, low, high (l,): of the limited coordinates in v and in q, and their limits; rubbing, friction (r,):
-    slots and dry frictions; asked (2 l,): 1 for low and high limits that are rows wherever the coordinate is; balls:
-    with limits of their own; motors; jacobian, rates: programs of C and C v of the constraints, of which there are
-    ``constraints``; yielding: rows of force elements; held: others' rows.
+    slots and dry frictions; rubbed (r,): impulses of these that the flight had, which rows are without; asked (2 l,): 1
+    for low and high limits that are rows wherever the coordinate is; balls: with limits of their own; motors; jacobian,
+    rates: programs of C and C v of the constraints, of which there are ``constraints``; yielding: rows of force
+    elements; held: others' rows.
     """
 
     slots: Integers
@@ -38,6 +39,7 @@ class RowSources(NamedTuple):
     high: Floats
     rubbing: Integers
     friction: Floats
+    rubbed: Floats
     asked: Integers
     balls: BallSources
     motors: Actuation
@@ -53,8 +55,9 @@ def row_sources(dynamics: Dynamics, motors: MotorArrays, load: np.ndarray, answe
     model = dynamics.model
     names = ("constraint_jacobian", "constraint_velocities") if model.constraints else ()
     jacobian, rates = [program_call(dynamics, name) for name in names] or (NO_PROGRAM, NO_PROGRAM)
+    stops, rubbed = len(limits.limited(model).slots), np.zeros(len(limits.rubbing(model).slots))
     return RowSources(
-        *limits.limited(model), *limits.rubbing(model), np.zeros(2 * len(limits.limited(model).slots), dtype=np.int64),
+        *limits.limited(model), *limits.rubbing(model), rubbed, np.zeros(2 * stops, dtype=np.int64),
         ball_sources(dynamics), actuation(dynamics, motors, load), jacobian, rates, len(model.constraints),
         yielding_rows(dynamics, answering), room_to_hold(len(model.held), model.held_width, model.nv),
     )  # fmt: skip
@@ -180,8 +183,9 @@ def active_rows(
         if rests(still, sources.rubbing[k]):
             continue
         _row(rows, numbers, earlier, count, 2 * limited + k, sources.rubbing[k], 1.0)
-        rows.high[count] = h * sources.friction[k]
-        rows.low[count] = -rows.high[count]
+        rows.high[count] = h * sources.friction[k] - sources.rubbed[k]
+        rows.low[count] = -h * sources.friction[k] - sources.rubbed[k]
+        rows.impulses[count] -= sources.rubbed[k]
         count += 1
     if len(sources.balls.asked) > 0:
         first = 2 * limited + len(sources.rubbing)

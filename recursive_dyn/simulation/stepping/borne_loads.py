@@ -1,15 +1,15 @@
-"""What motors bear from one step to the next acts throughout the flight: as a force, not as an impulse at its end.
+"""What motors and dry friction bear from one step to the next acts throughout the flight: as a force, not as an impulse
+at its end.
 
 A flight in which what motors hold falls freely, until they catch it at its end, bends and speeds up as nothing does
 that is held: the impulse that brings it back to where it was leaves a velocity of third order in the step, and motors
-bear another load than the one that there is. So the force of each in the last step acts in the flight, and the solve
-finds what is left of their laws. Of what is linear nothing changes by that, whatever the force.
+bear another load than the one that there is. Springs of what falls so pull, too, and answer in a flight otherwise than
+in a solve. So the force of each in the last step acts in the flight, and the solve finds what is left of their laws. Of
+what is linear nothing changes by that, whatever the force: both rules for springs that something presses on are one.
 
 None of it acts on trees that it would speed up: where more holds it than the flight knows, as what a gripper presses
 on does, or where a motor was struck or set anew. Sum f . a < 0, with a the accelerations under half of the forces f,
-says by Gauss' measure, a M a, that trees accelerate less with all of f than with none. Nor on trees with springs, which
-a flight answers by another rule than a solve does, so that what is left over might grow from step to step, nor where
-dry friction holds, of which a flight knows nothing.
+says by Gauss' measure, a M a, that trees accelerate less with all of f than with none.
 """
 
 from __future__ import annotations
@@ -25,21 +25,31 @@ from recursive_dyn.simulation.stepping.step_arrays import StepArrays
 
 @compiled
 def bear(s: StepArrays, layout: Layout) -> None:
-    """Add to tau, for the flight, what motors bore in the last step, as far as they may now: ``flown`` says how much.
+    """Add to tau, for the flight, what motors and dry friction bore in the last step, as far as they may now: ``flown``
+    and ``rubbed`` say how much.
 
-    Where a law gives all forces at the flight's stages there is no tau. Of hands that push bodies the accelerations
-    here know nothing.
+    Of what both bore on a coordinate the motor has as much as it may: how they share it changes nothing. Where a law
+    gives all forces at the flight's stages there is no tau. Of hands that push bodies the accelerations here know
+    nothing.
     """
-    it, h, m, some = s.sources.motors, s.settings[0], s.sources.motors.motors, False
+    it, rows, h, some = s.sources.motors, s.sources, s.settings[0], False
+    m, left = it.motors, s.kept.borne.copy()
     it.flown[:] = 0.0
     it.bears[:] = 0.0
+    rows.rubbed[:] = 0.0
     if s.flight.asks[0]:
         return
+    for k in range(len(rows.rubbing)):
+        left[rows.rubbing[k]] -= s.kept.rows[2 * len(rows.slots) + k] / h
     for k in range(m.size[0]):
         if m.sizes[k] == 0:
-            force = s.kept.borne[m.slots[k]]
-            it.flown[k] = h * min(max(force, -m.forces[k]), m.forces[k])
+            it.flown[k] = h * _within(left[m.slots[k]], m.forces[k])
+            left[m.slots[k]] -= it.flown[k] / h
             some = some or it.flown[k] != 0.0
+    for k in range(len(rows.rubbing)):
+        slot = rows.rubbing[k]
+        rows.rubbed[k] = h * _within(left[slot] + s.kept.rows[2 * len(rows.slots) + k] / h, rows.friction[k])
+        some = some or rows.rubbed[k] != 0.0
     if not some:
         return
     power = np.zeros(layout.groups)
@@ -49,40 +59,57 @@ def bear(s: StepArrays, layout: Layout) -> None:
             s.tau[m.slots[k]] += it.flown[k] / h
         else:
             it.flown[k] = 0.0
+    for k in range(len(rows.rubbing)):
+        if known and power[layout.group[rows.rubbing[k]]] < 0.0:
+            s.tau[rows.rubbing[k]] += rows.rubbed[k] / h
+        else:
+            rows.rubbed[k] = 0.0
+
+
+@compiled
+def _within(x: float, bound: float) -> float:
+    return min(max(x, -bound), bound)
 
 
 @compiled
 def _powers(s: StepArrays, layout: Layout, power: Floats) -> bool:
     """Write Sum f . a, as above, of trees (groups,), times the step; whether there are numbers."""
-    it, m, tau = s.sources.motors, s.sources.motors.motors, s.tau.copy()
+    it, m, rows, tau = s.sources.motors, s.sources.motors.motors, s.sources, s.tau.copy()
     for k in range(m.size[0]):
         tau[m.slots[k]] += 0.5 * it.flown[k] / s.settings[0]
-    finite = forced(s.impulses, s.q, s.v, tau, s.parameters)
+    for k in range(len(rows.rubbing)):
+        tau[rows.rubbing[k]] += 0.5 * rows.rubbed[k] / s.settings[0]
+    finite, a = forced(s.impulses, s.q, s.v, tau, s.parameters), s.impulses.accelerations.outputs
     for k in range(m.size[0]):
-        power[layout.group[m.slots[k]]] += it.flown[k] * s.impulses.accelerations.outputs[m.slots[k]]
+        power[layout.group[m.slots[k]]] += it.flown[k] * a[m.slots[k]]
+    for k in range(len(rows.rubbing)):
+        power[layout.group[rows.rubbing[k]]] += rows.rubbed[k] * a[rows.rubbing[k]]
     return finite
 
 
 @compiled
 def leave(s: StepArrays, layout: Layout, contacts: ContactTable, base: int) -> None:
-    """Write what motors, whose rows are numbered from ``base`` on, bear in the next flight: what they gave in this
-    step, as far as nothing touched their trees, nor stopped them, rubbed in them, or springs in them."""
-    pressed, it, stops = s.impulses.sprung.copy(), s.sources.motors, 2 * len(s.sources.slots)
+    """Write what motors, whose rows are numbered from ``base`` on, and dry friction bear in the next flight: what they
+    gave in this step, as far as nothing touched their trees, nor stopped them. Rows of friction, too, come to have what
+    it gave in the whole step."""
+    pressed, it, stops = np.zeros(layout.groups, dtype=np.int64), s.sources.motors, 2 * len(s.sources.slots)
     for c in range(contacts.size[0]):
         if contacts.impulses[c, 0] != 0.0 or contacts.impulses[c, 1] != 0.0 or contacts.impulses[c, 2] != 0.0:
             _press(pressed, group_of(layout, s.frames.links, contacts.a[c]))
             _press(pressed, group_of(layout, s.frames.links, contacts.b[c]))
     impulses = s.impulses.changes.row_impulses
     for i in range(s.counts[1]):
-        rubs = stops <= s.numbers[i] < stops + len(s.sources.rubbing)
-        if (rubs or s.rows.stops[i]) and impulses[i] != 0.0:
+        if s.rows.stops[i] and impulses[i] != 0.0:
             for j in range(s.rows.first[i], s.rows.first[i + 1]):
                 _press(pressed, layout.group[s.rows.slots[j]])
     it.bears[:] = 0.0
     for i in range(s.counts[2]):
-        slot = s.numbers[i] - base
+        slot, k = s.numbers[i] - base, s.numbers[i] - stops
+        if 0 <= k < len(s.sources.rubbing):
+            impulses[i] += s.sources.rubbed[k]
+            slot = s.sources.rubbing[k]
         if 0 <= slot < len(s.v) and pressed[layout.group[slot]] == 0:
-            it.bears[slot] = impulses[i] / s.settings[0]
+            it.bears[slot] += impulses[i] / s.settings[0]
 
 
 @compiled

@@ -241,8 +241,15 @@ def test_a_slider_that_moves_inward_lets_a_taut_chain_sag(rule, h, power):
     assert np.cos(sim.q[1]) == pytest.approx(0.95, abs=1e-6)  # up or down
 
 
+_REFUSED = pytest.mark.xfail(raises=rd.StateError, strict=True, reason="refused at 0.98 to 0.996 s, before it is taut")
+
+
 @pytest.mark.parametrize("h", [1 / 60, 1 / 240])
-def test_a_chain_of_three_links_that_was_led_taut_sags_when_its_end_comes_back(h):
+@pytest.mark.parametrize(
+    "rule",
+    ["linearly_implicit_rk4", "rk4", "semi_implicit_euler", pytest.param("variational_midpoint", marks=_REFUSED)],
+)
+def test_a_chain_of_three_links_that_was_led_taut_sags_when_its_end_comes_back(rule, h):
     """After a rest: which of its links moves how, no row says there."""
     scene = Scene()
     slider = Body("slider", mass=1.0, inertia=np.eye(3) / 100)
@@ -256,7 +263,7 @@ def test_a_chain_of_three_links_that_was_led_taut_sags_when_its_end_comes_back(h
     def motion(t: float) -> float:
         return -0.1 * (1 + np.cos(np.pi * min(t, 1.0))) if t < 1.25 else -0.1 * (1 - np.cos(np.pi * (t - 1.25)))
 
-    sim, sag = rd.Simulation(scene.compile(), h), np.arccos(0.7)  # the middle link level: 1 / 3 + 2 / 3 * 0.7
+    sim, sag = rd.Simulation(scene.compile(), h, rule), np.arccos(0.7)  # the middle link level: 1 / 3 + 2 / 3 * 0.7
     sim.q = -0.2, sag, -sag, -sag
     sim.prescribe("slider.distance", motion)
     sim.step(round(1.2 / h))

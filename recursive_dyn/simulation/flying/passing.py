@@ -34,6 +34,20 @@ def flight_of(dynamics: Dynamics, integrator: str, tally: np.ndarray | None = No
     return (PassingFlight if passes else Flight)(dynamics, integrator, tally)
 
 
+def led_from(dynamics: Dynamics, q: np.ndarray, v: np.ndarray, h: float) -> StatePair | None:
+    """Where motions alone lead in a step of h, s, from q (nq,), v (nv,) where rows depend on each other; else None.
+
+    A chain that was taut lies so when its end comes back: how it sags is found where that is brought onto the rows.
+    """
+    model = dynamics.model
+    if not model.motions or model.clock is None or stress(dynamics, q)[1] >= NARROW:
+        return None
+    q = q.copy()
+    q[model.clock[0]] += h
+    there, v = np.split(dynamics.call("in_time", q, v), [len(q)])
+    return there, v
+
+
 class PassingFlight(Flight):
     """A flight whose steps are taken by the rule's ``passing`` where constraints come to depend on each other."""
 
@@ -63,7 +77,7 @@ class PassingFlight(Flight):
             done, stopped = super().advance(q, v, tau, h, count, time, limits)
         except StateError:
             self.tally[:] = counted
-            if (other := self.retaken(*start, tau, h) or self._led(*start, h)) is None:
+            if (other := self.retaken(*start, tau, h) or led_from(self._dynamics, *start, h)) is None:
                 raise
             done, stopped = 1, False
             q[:], v[:] = other
@@ -96,17 +110,6 @@ class PassingFlight(Flight):
         """All energy, and that of motion, J."""
         moving, height = energies(self._dynamics, *state)
         return moving + height, moving
-
-    def _led(self, q: np.ndarray, v: np.ndarray, h: float) -> StatePair | None:
-        """Where motions alone lead in a step of h from where rows depend on each other, as a chain that was taut lies
-        when its end comes back: how it sags is found where that is brought onto the constraints."""
-        model = self._dynamics.model
-        if not model.motions or model.clock is None or stress(self._dynamics, q)[1] >= NARROW:
-            return None
-        q = q.copy()
-        q[model.clock[0]] += h
-        there, v = np.split(self._dynamics.call("in_time", q, v), [len(q)])
-        return there, v
 
     def _better(self, start: StatePair, watched: StatePair, other: StatePair, unexplained: float) -> bool:
         """Whether a step is to lead to the other state than to where it was halved and watched, with so much energy

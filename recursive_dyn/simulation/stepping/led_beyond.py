@@ -7,8 +7,8 @@ from collections.abc import Iterator
 import numpy as np
 
 from recursive_dyn.dynamics.dynamics import Dynamics
-from recursive_dyn.dynamics.projection import NARROW, NotMetError, missed_by, settled
-from recursive_dyn.dynamics.taut import led, met, stress
+from recursive_dyn.dynamics.projection import NARROW, NotMetError, landing, missed_by, settled
+from recursive_dyn.dynamics.taut import brought_near, led, met, stress
 from recursive_dyn.errors import StateError
 from recursive_dyn.integrators.integrator import StatePair
 from recursive_dyn.simulation.state import State
@@ -67,7 +67,24 @@ def why_not_led(dynamics: Dynamics, state: State, h: float) -> str | None:
     )  # fmt: skip
 
 
-def places_led_to(dynamics: Dynamics, before: _Array, q: _Array, v: _Array) -> Iterator[_Array]:
+def landed_beside(dynamics: Dynamics, before: StatePair | None, q: _Array, v: _Array) -> StatePair | None:
+    """The state q (nq,), v (nv,) that motions led to, brought onto the constraints as near as may be to where the step
+    began, from some places around that; None if that leads nowhere, or nothing is led."""
+    if before is None:
+        return None
+    ends = list[StatePair]()
+    for beside in _places_led_to(dynamics, before[0], q, v):
+        end: StatePair | None
+        try:
+            end, there = landing(dynamics, beside, v)
+        except StateError:
+            end, there = brought_near(dynamics, beside, v), True
+        if end is not None and there and not too_swift(dynamics, before, end):
+            ends.append(end)
+    return min(ends, key=lambda end: speed(end[0] - q), default=None)
+
+
+def _places_led_to(dynamics: Dynamics, before: _Array, q: _Array, v: _Array) -> Iterator[_Array]:
     """Configurations around ``before`` (nq,) with what is prescribed as at the time in q (nq,)."""
     at = dynamics.model.clock
     if at is not None:

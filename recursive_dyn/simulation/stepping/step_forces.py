@@ -33,6 +33,7 @@ from recursive_dyn.maximal.maximal_dynamics import MaximalDynamics
 from recursive_dyn.model.ball_limits import ball_limits
 from recursive_dyn.simulation.flying.applied_forces import pushing
 from recursive_dyn.simulation.flying.flight import Flight
+from recursive_dyn.simulation.flying.passing import led_from
 from recursive_dyn.simulation.flying.plausible import energies
 from recursive_dyn.simulation.joint_laws.joint_motors import JointMotors
 from recursive_dyn.simulation.joint_laws.motors import Motors
@@ -40,7 +41,7 @@ from recursive_dyn.simulation.report import Landings
 from recursive_dyn.simulation.state import State
 from recursive_dyn.simulation.stepping.landing_losses import with_less_loss
 from recursive_dyn.simulation.stepping.leading import Leading
-from recursive_dyn.simulation.stepping.led_beyond import places_led_to, speed, too_swift
+from recursive_dyn.simulation.stepping.led_beyond import landed_beside, speed, too_swift
 from recursive_dyn.simulation.stepping.sampled_motion import Motions
 
 
@@ -65,6 +66,7 @@ class StepForces:
     _stuck: Stuck | None  # since the last step, see ``dynamics.taut``
     _flight: Flight | None = None
     _before: StatePair | None = None  # where a step began that motions lead
+    _length = 0.0  # of that step, s
     _gaping: StatePair | None  # the state that somebody left with gaps, until these are closed
 
     def __init__(self, dynamics: Dynamics, integrator: str, motions: Motions = ()) -> None:
@@ -111,6 +113,7 @@ class StepForces:
         if not self.timed:
             return
         state.keep_time()
+        self._length = h
         v = None if self._stuck is None else state.v.copy()
         self._leading.move(state, h)
         for name, move in self._leading.moved:
@@ -181,7 +184,8 @@ class StepForces:
             if too_swift(self._dynamics, self._before, state):
                 raise StateError(f"constraints would have a coordinate move at {speed(state[1]):.3g} after this step")
         except StateError as error:
-            if again is not None and (other := again()) is not None:
+            if again is not None and (other := again() or self._led()) is not None:
+                self._forget_flight()
                 return self.landed(*other, time)
             if self.joints is None and (near := self._near(q, v)) is not None:
                 return near
@@ -198,16 +202,25 @@ class StepForces:
             return state[0], at_rest(self._dynamics, self._stuck, *state)
         return state
 
+    def _led(self) -> StatePair | None:
+        """Where motions alone lead in this step, if they do from where rows depend on each other: no rule that meets
+        rows by their rates says how what lay there moves."""
+        return None if self._before is None else led_from(self._dynamics, *self._before, self._length)
+
+    def _forget_flight(self) -> None:
+        """The energy that a flight left unexplained is not told where motions lead, as the step did not end there."""
+        if self._before is not None and self._flight is not None:
+            self._flight.untold()
+
     def _near(self, q: np.ndarray, v: np.ndarray) -> StatePair | None:
         """As near to constraints as q, v can be brought that cannot be met from there, at speeds that there may be."""
         before, landings = self._before, self.landings
-        if before is not None and self._flight is not None:
-            self._flight.untold()
+        self._forget_flight()
         taut = self._tautened(q, v, RESTS if before is None else NEARLY_RESTS)
         if taut is not None and not too_swift(self._dynamics, before, taut):
             return taut
         self._stuck, self.landings = None, landings
-        near = self._landed_beside(q, v) or brought_near(self._dynamics, q, v)
+        near = landed_beside(self._dynamics, before, q, v) or brought_near(self._dynamics, q, v)
         return near if near is not None and not too_swift(self._dynamics, before, near) else None
 
     def knows(self, state: State) -> None:
@@ -225,22 +238,6 @@ class StepForces:
             return False
         state.q[:], state.v[:] = taut
         return True
-
-    def _landed_beside(self, q: np.ndarray, v: np.ndarray) -> StatePair | None:
-        """The state q, v that motions led to, brought onto the constraints as near as may be to where the step began,
-        from some places around that; None if that leads nowhere."""
-        if self._before is None:
-            return None
-        ends = list[StatePair]()
-        for beside in places_led_to(self._dynamics, self._before[0], q, v):
-            end: StatePair | None
-            try:
-                end, met = landing(self._dynamics, beside, v)
-            except StateError:
-                end, met = brought_near(self._dynamics, beside, v), True
-            if end is not None and met and not too_swift(self._dynamics, self._before, end):
-                ends.append(end)
-        return min(ends, key=lambda end: speed(end[0] - q), default=None)
 
     def _tautened(self, q: np.ndarray, v: np.ndarray, rests: float = RESTS) -> StatePair | None:
         """Where what is stuck is at rest, if anything is from now on."""

@@ -4,6 +4,7 @@ from itertools import pairwise
 
 import numpy as np
 import pytest
+import sympy
 from contact_scenes import INTEGRATORS, G, at, energy, mirror, position, put, set_twist, twist
 
 import recursive_dyn as rd
@@ -242,3 +243,26 @@ def test_what_comes_straight_into_a_corner_leaves_it_as_what_hits_one_wall_just_
     straight, before = left(np.array([3.0, 3.0, 3.0])), left(np.array([3.0, 2.99, 2.98]))
     assert 0.7 < straight < 0.9
     assert straight == pytest.approx(before, rel=0.02)
+
+
+@pytest.mark.parametrize("led", ["by time", "prescribed"])
+@pytest.mark.parametrize("acceleration", [4.0, -4.0])
+def test_a_bounce_off_what_is_led_meets_the_speed_that_it_has_then(led, acceleration):
+    """A platform at a t^2 / 2, fallen on from half a metre: not the speed that it has where the step ends, which is off
+    by (1 + e) a times what is left of the step: 0.1 m/s at 1/60 s."""
+    scene, material, e = Scene(), rd.Material(0.0, restitution=0.8), 0.8
+    height, lift = 0.5 * acceleration * scene.time**2, sympy.eye(4)
+    lift[2, 3] = height
+    joint = joints.Joint(lift, ()) if led == "by time" else joints.prismatic("z")
+    put(scene, "platform", shapes.Box((4, 4, 0.2), material=material), at(z=-0.1), joint=joint)
+    put(scene, "ball", shapes.Sphere(0.1, material=material), at(z=0.6))
+    with mirror(scene, 1 / 60, ground=False) as shown:
+        if led == "prescribed":
+            shown.sim.prescribe("platform.distance", height)
+        hit = np.sqrt(1.0 / (G + acceleration))
+        shown.step(round((hit + 0.15) * 60))
+        left = shown.sim.time - hit
+        rebound = acceleration * hit + e * (G + acceleration) * hit
+        assert twist(shown.sim, "ball")[5] == pytest.approx(rebound - G * left, abs=2e-4)
+        exact = 0.1 + 0.5 * acceleration * hit**2 + (rebound - 0.5 * G * left) * left
+        assert position(shown.sim, "ball")[2] == pytest.approx(exact, abs=1e-4)

@@ -26,7 +26,7 @@ class ImpulseArrays(NamedTuple):
     passive, difference: where there are springs; turning (k, 2): first slot and number of slots of what turns freely;
     guided, grounded (nv,): slots of trees in which nothing turns freely, and of those in which nothing floats, but of
     none with springs; sprung (groups,): 1 for those with springs or force elements; led: whether anything is
-    prescribed, or depends on time; hanging (nv,): of all but bodies that float alone; conserving (nv,): of those of
+    prescribed, or depends on time; leading: slots of what is; hanging (nv,): of all but bodies that float alone; conserving (nv,): of those of
     them without springs, dampers and force elements; swing (2 nv,), acted, pull (nv,): as a solve is given it; moving
     (1,): whether anything moves that impulses last on; changes: what a solve finds, of as many rows as there can be,
     and no free bodies; answering (2 + 2 nv,): the step with which damping and springs answer, by how much positions
@@ -45,6 +45,7 @@ class ImpulseArrays(NamedTuple):
     grounded: Flags
     sprung: Integers
     led: bool
+    leading: Integers
     hanging: Flags
     conserving: Flags
     swing: Floats
@@ -81,7 +82,7 @@ def impulse_arrays(
         room = room._replace(acted=np.zeros(0), steady=np.zeros(0))
     return ImpulseArrays(
         factors, integrate, accelerations, passive, difference, turning, guided & ~springs, grounded & ~springs, sprung,
-        bool(model.prescribed), hanging, conserving,
+        bool(model.prescribed), np.array(sorted(model.prescribed), dtype=np.int64), hanging, conserving,
         np.full(2 * model.nv, np.nan), np.zeros(model.nv), np.zeros(model.nv), np.zeros(1, dtype=bool), room,
         np.zeros(2 + 2 * model.nv), np.zeros(model.nv + 1), np.zeros(model.nv + 1), np.ones(1),
         np.zeros(model.nv, dtype=np.int64) if still is None else still,

@@ -217,9 +217,12 @@ def _problem(
 ) -> ImpulseProblem:  # fmt: skip
     """What is to be solved; known, acted, pulled: how many numbers of ``swing``, ``acted`` and ``pull`` are."""
     it, given, changed = s.impulses, free.given, s.impulses.changes
-    k, m, x = free.size[0], s.counts[1], s.settings
+    k, m, x, swing = free.size[0], s.counts[1], s.settings, it.swing[:known].copy()
+    if known > 0:
+        for slot in it.leading:  # at rest it would not speed up as it is led
+            swing[slot] = swing[len(s.v) + slot] = np.nan
     return ImpulseProblem(
-        layout, it.factors.outputs, s.v, s.start_v, s.sources.held.astray, it.swing[:known],
+        layout, it.factors.outputs, s.v, s.start_v, s.sources.held.astray, swing,
         it.acted[:acted], s.kept.steady[:acted], it.pull[:pulled], s.sources.motors.push, it.sprung, s.frames, s.lone,
         _moving(s.sleep), contacts,
         FreeInertias(given.centers[:k], given.start_twists[:k], given.twists[:k], given.masses[:k], given.spins[:k]),

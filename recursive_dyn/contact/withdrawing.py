@@ -18,12 +18,11 @@ from recursive_dyn.codegen.compiled import Flags, Floats, Integers, compiled
 from recursive_dyn.contact.blocks import Island, accumulate
 from recursive_dyn.contact.islands.impacts import Bounced
 from recursive_dyn.contact.islands.islands import Partition, member, solve_one
-from recursive_dyn.contact.islands.lifts import given_by_kicks, lift_of
 from recursive_dyn.contact.islands.passivity import Impulses, Lent, gain
 from recursive_dyn.contact.problem import ImpulseProblem
 from recursive_dyn.contact.rows.lasting import dot, lone_of, row
 from recursive_dyn.contact.rows.pushes import moved_by
-from recursive_dyn.contact.rows.spins import spin_of
+from recursive_dyn.contact.rows.spins import spin_of, turned_by
 from recursive_dyn.contact.rows.sustaining import HALF
 from recursive_dyn.contact.spinning import is_alone
 from recursive_dyn.contact.tuning import OVERDONE
@@ -32,13 +31,13 @@ from recursive_dyn.contact.tuning import OVERDONE
 @compiled
 def withdraw(
     problem: ImpulseProblem, whole: Island, these: Partition, same: Integers, kicked: Floats, pushes: Floats,
-    shares: Floats, wanted: Floats, bounced: Bounced, early: Flags,
+    shares: Floats, wanted: Floats, bounced: Bounced,
 ) -> tuple[int, float]:  # fmt: skip
     """Solve islands again whose corrections bring energy in, with as much of these as brings none; (most sweeps,
     largest residual) of theirs.
 
     same (n,): earlier contacts that these go on; kicked: whitened velocities that corrections made, among those of
-    ``pushes``; shares, wanted, bounced, early as in a solve.
+    ``pushes``; shares, wanted, bounced as in a solve.
     """
     total, sweeps, residual, none = these.total[0], 0, 0.0, np.zeros((len(whole.targets), 3))
     again, won, left = np.zeros(total, dtype=np.bool_), np.zeros(total), np.zeros(total)
@@ -57,7 +56,7 @@ def withdraw(
             for c in it.contacts:
                 bounced[c, 0] = bounced[c, 1] = 0.0
             done, change = solve_one(it, problem, wanted, bounced, none)
-            sweeps, residual, early[k] = max(sweeps, done), max(residual, change), change > problem.options.tolerance
+            sweeps, residual = max(sweeps, done), max(residual, change)
             for c in it.contacts:
                 bounces += bounced[c, 0]
             share = 0.0
@@ -100,8 +99,25 @@ def _is_corrected(it: Island, shares: Floats) -> bool:
 @compiled
 def _won(problem: ImpulseProblem, it: Island, none: Lent) -> float:
     """Energy that corrections and impulses of an island bring in, with what they lift by moving positions, J."""
-    won, lift = given_by_kicks(problem, it)
-    return gain(it, none)[0] + lift_of(problem, it) + won + lift
+    won, lone, g = gain(it, none)[0], problem.lone, row(problem.lone.gravity)
+    way = problem.options.h * HALF if problem.options.position_share == HALF else 0.0
+    seen = np.zeros(len(lone.masses), dtype=np.bool_)
+    for c in it.contacts:
+        P, axes, pull = it.P[c], it.rows.axes[c], 0.0
+        for i in range(3):
+            pull += P[i] * dot(row(axes[i]), g)
+        for side in range(2):
+            k = lone_of(problem, c, side)
+            if k < 0:
+                continue
+            won -= way * (1.0 - 2.0 * side) * pull
+            if not seen[k]:
+                seen[k] = True
+                w, v, m = row(lone.flown[k]), row(lone.flown[k, 3:6]), lone.masses[k]
+                spin, push = row(lone.kicks[k]), row(lone.kicks[k, 3:6])
+                won += dot(push, v) + dot(spin, w) - way * dot(push, g)
+                won += 0.5 * (dot(push, push) / m + dot(spin, turned_by(lone.inertias[k], spin)))
+    return won
 
 
 @compiled

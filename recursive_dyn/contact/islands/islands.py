@@ -6,12 +6,11 @@ from typing import NamedTuple
 
 import numpy as np
 
-from recursive_dyn.codegen.compiled import Flags, Floats, Integers, compiled
+from recursive_dyn.codegen.compiled import Floats, Integers, compiled
 from recursive_dyn.contact.blocks import ContactRows, Island, ScalarRows
 from recursive_dyn.contact.budget import allot
 from recursive_dyn.contact.islands.evenly import solved_evenly
 from recursive_dyn.contact.islands.impacts import Bounced, has_impacts, solve_impacts
-from recursive_dyn.contact.islands.lifts import lift_of
 from recursive_dyn.contact.islands.passivity import Lent, tame
 from recursive_dyn.contact.layout import Layout
 from recursive_dyn.contact.problem import ImpulseProblem
@@ -143,18 +142,16 @@ def _collect(homes: Integers, first: Integers, members: Integers) -> None:
 
 @compiled
 def solve_islands(
-    whole: Island, these: Partition, problem: ImpulseProblem, wanted: Floats, bounced: Bounced, early: Flags,
-    end: int,
-) -> tuple[int, float]:  # fmt: skip
+    whole: Island, these: Partition, problem: ImpulseProblem, wanted: Floats, bounced: Bounced, end: int
+) -> tuple[int, float]:
     """Every island of the whole from the impulses given; (most sweeps of one, largest residual).
 
-    wanted (n or more,): gaps at the end that contacts bounce to, m; bounced (n, 2): 0, to be what did; early
-    (islands,): is set where laws are missed by more than the tolerance; end: when time is over, as ``timed`` has it.
+    wanted (n or more,): gaps at the end that contacts bounce to, m; bounced (n, 2): 0, to be what did; end: when
+    time is over, as ``timed`` has it.
     """
     sweeps, residual, none = 0, 0.0, np.zeros((len(whole.targets), 3))
     for k in range(these.total[0]):
         done, change = solve_one(timed(whole, these, k, end), problem, wanted, bounced, none)
-        early[k] = change > problem.options.tolerance
         sweeps, residual = max(sweeps, done), max(residual, change)
     return sweeps, residual
 
@@ -162,16 +159,14 @@ def solve_islands(
 @compiled
 def solve_one(it: Island, problem: ImpulseProblem, wanted: Floats, bounced: Bounced, none: Lent) -> tuple[int, float]:
     """One of the islands, as ``solve_islands``; none (n, 3): zeros."""
-    options, g, lift = problem.options, problem.lone.gravity, 0.0
+    options, g = problem.options, problem.lone.gravity
     still = STILL_STEPS * options.h * np.sqrt(g[0] * g[0] + g[1] * g[1] + g[2] * g[2])
     if has_impacts(it, wanted, 0.5 * options.slop):
         done, change = solve_impacts(it, problem, options.iterations, options.tolerance, bounced)
     else:
         done, change = solved_evenly(it, none, still, options.iterations, options.tolerance)
-        if change > options.tolerance:
-            lift = lift_of(problem, it)
     if change > options.tolerance:
-        share = tame(it, none, lift, options.tolerance)
+        share = tame(it, none)
         for c in it.contacts:
             bounced[c, 0] *= share
             bounced[c, 1] *= share

@@ -117,22 +117,17 @@ def _go_towards(it: Island, lent: Lent, P: Impulses, Q: Floats, least: float, wh
 
 
 @compiled
-def tame(it: Island, none: Lent, lift: float, tolerance: float) -> float:
-    """Shrink impulses that did not converge to where they take most energy away, if they would bring some in, or to
-    where they bring none in with what they lift; to which share.
+def tame(it: Island, none: Lent) -> float:
+    """Shrink impulses that did not converge to where they take most energy away, if they would bring some in; to which
+    share.
 
-    none (n, 3): zeros, for ``gain``; lift: energy by which all of them lift as positions follow, J.
+    none (n, 3): zeros, for ``gain``.
     """
     accumulate(it)
     whole, square = gain(it, none)
-    share, pressed = 1.0, 0.0
-    for c in it.contacts:
-        pressed += it.P[c, 0]
+    share = 1.0
     if whole > 0.0:
         share = max(0.5 - 0.5 * whole / square, 0.0) if square > 0.0 else 0.0
-    elif whole + lift > tolerance * pressed:
-        share = max(1.0 - (whole + lift) / square, 0.0) if square > 0.0 else 0.0
-    if share < 1.0:
         for c in it.contacts:
             for i in range(6):
                 it.P[c, i] *= share

@@ -6,8 +6,8 @@ impulses that are alike by chance: then what is found takes nothing of the corre
 as it had. So what an island's corrections and impulses do together is looked at, with what they lift by moving
 positions. If it is work, the island is solved again without corrections. From there towards what was found with them
 surfaces stay apart and friction within its bounds, as these are convex, and energy is a parabola: so the island goes
-back towards it as far as energy lets it. What glides alone on what stands still may win what its contacts lost before,
-their debts: they are what rocks on its flat side keeps its energy by.
+back towards it as far as energy lets it. What moves alone on what stands still may win what its contacts lost before,
+their debts: they are what rocks keeps its energy by.
 """
 
 from __future__ import annotations
@@ -98,31 +98,33 @@ def _is_corrected(it: Island, shares: Floats) -> bool:
 
 @compiled
 def _won(problem: ImpulseProblem, it: Island, none: Lent) -> float:
-    """Energy that corrections and impulses of an island bring in, with what they lift by moving positions, J."""
-    won, lone, g = gain(it, none)[0], problem.lone, row(problem.lone.gravity)
-    way = problem.options.h * HALF if problem.options.position_share == HALF else 0.0
+    """Energy that corrections and impulses of an island bring in, with what they lift by moving positions, J: against
+    all that accelerates bodies in the flight, as forces besides gravity bear a share of it."""
+    won, lone = gain(it, none)[0], problem.lone
+    share = HALF if problem.options.position_share == HALF else 0.0
     seen = np.zeros(len(lone.masses), dtype=np.bool_)
     for c in it.contacts:
-        P, axes, pull = it.P[c], it.rows.axes[c], 0.0
-        for i in range(3):
-            pull += P[i] * dot(row(axes[i]), g)
+        P, axes = it.P[c], it.rows.axes[c]
         for side in range(2):
             k = lone_of(problem, c, side)
             if k < 0:
                 continue
-            won -= way * (1.0 - 2.0 * side) * pull
+            v, u = row(lone.flown[k, 3:6]), row(lone.start[k, 3:6])
+            fall = v[0] - u[0], v[1] - u[1], v[2] - u[2]
+            for i in range(3):
+                won -= share * (1.0 - 2.0 * side) * P[i] * dot(row(axes[i]), fall)
             if not seen[k]:
                 seen[k] = True
-                w, v, m = row(lone.flown[k]), row(lone.flown[k, 3:6]), lone.masses[k]
+                w, m = row(lone.flown[k]), lone.masses[k]
                 spin, push = row(lone.kicks[k]), row(lone.kicks[k, 3:6])
-                won += dot(push, v) + dot(spin, w) - way * dot(push, g)
+                won += dot(push, v) + dot(spin, w) - share * dot(push, fall)
                 won += 0.5 * (dot(push, push) / m + dot(spin, turned_by(lone.inertias[k], spin)))
     return won
 
 
 @compiled
 def _left(problem: ImpulseProblem, it: Island, same: Integers) -> tuple[float, float]:
-    """Energy that an island may win, J: what contacts that glide lost before, if one body moves in it; and how much
+    """Energy that an island may win, J: what contacts that last lost before, if one body moves in it; and how much
     more is not looked at: a share of what its bodies have.
 
     By semi-implicit Euler, where velocities lie behind positions, energies of a step are not those of its ends: what
@@ -135,7 +137,7 @@ def _left(problem: ImpulseProblem, it: Island, same: Integers) -> tuple[float, f
                 return np.inf, 0.0
     seen = np.zeros(len(lone.masses), dtype=np.bool_)
     for c in it.contacts:
-        if same[c] >= 0 and problem.contacts.gliding[c] != 0:
+        if same[c] >= 0:
             lost -= problem.earlier.debts[same[c]]
         for side in range(2):
             k = lone_of(problem, c, side)

@@ -62,8 +62,9 @@ SEEDS = [[7], pytest.param([seed for seed in range(8) if seed != 7], marks=pytes
 @pytest.mark.parametrize("seeds", SEEDS)
 def test_no_step_brings_energy_into_what_is_poured(seeds):
     """Of 2 kJ; 3.8 J where corrections of contacts were looked at without what moving positions lifts, and taken back
-    from a hundredth of what moves on. What is left are contacts that are new, and act where the step ends."""
-    assert max(most_won(poured(seed, 5)) for seed in seeds) < 0.015
+    from a hundredth of what moves on. What is left are contacts that are new, and act where the step ends, and what one
+    that touches nothing else that moves wins back."""
+    assert max(most_won(poured(seed, 5)) for seed in seeds) < 0.05
 
 
 @pytest.mark.slow

@@ -269,3 +269,30 @@ def test_what_rocks_goes_on_from_a_snapshot_to_the_bit():
             m.step(50)
             np.testing.assert_array_equal(m.sim.q, q)
             np.testing.assert_array_equal(m.sim.v, v)
+
+
+@pytest.mark.parametrize("share", [0.5, 0.9])
+def test_what_rocks_keeps_its_amplitude_where_a_force_bears_a_share_of_it(share):
+    """As buoyancy does: what moving positions lifts is against what is left of the weight."""
+    axes, center = ROCKERS["ellipsoid"]
+    with mirror(on_a_plane(axes, center, 0.003 * np.eye(3), rd.pose(rpy=(0, RELEASED, 0))[:3, :3], 1.0), 1 / 60) as m:
+        tilts = []
+        for _ in range(600):
+            m.sim.apply_force("body", (0.0, 0.0, share * G))
+            m.step()
+            tilts.append(np.arccos(min(m.sim.frames()[0][0, 2, 2], 1.0)))
+    assert max(tilts[-90:]) == pytest.approx(RELEASED, rel=0.03)
+
+
+def test_a_board_rocks_on_a_drum_as_far_as_it_was_let_go():
+    scene, tilts, material = Scene(gravity=(0, 0, -G)), [], rd.Material(friction=1.0)
+    drum = shapes.Cylinder(0.3, 1.0, at=rd.pose(rpy=(np.pi / 2, 0, 0)), material=material)
+    scene.world.shapes.append(drum)
+    board = Body("board", [shapes.Box((1.2, 0.3, 0.04), material=material)], mass=1.0)
+    at = rd.pose((0.3 * np.sin(0.3), 0, 0.3 * np.cos(0.3)), (0, 0.3, 0)) @ rd.pose((-0.09, 0, 0.02))
+    scene.world.attach(board, joints.free(), at=at)
+    with mirror(scene, 1 / 60, ground=False) as m:
+        for _ in range(1200):
+            m.step()
+            tilts.append(abs(np.arctan2(m.sim.frames()[0][0, 0, 2], m.sim.frames()[0][0, 2, 2])))
+    assert max(tilts[-240:]) == pytest.approx(0.3, rel=5e-3)

@@ -26,13 +26,13 @@ class ImpulseArrays(NamedTuple):
     passive, difference: where there are springs; turning (k, 2): first slot and number of slots of what turns freely;
     guided, grounded (nv,): slots of trees in which nothing turns freely, and of those in which nothing floats, but of
     none with springs; sprung (groups,): 1 for those with springs or force elements; led: whether anything is
-    prescribed, or depends on time; leading: slots of what is; hanging (nv,): of all but bodies that float alone; conserving (nv,): of those of
-    them without springs, dampers and force elements; swing (2 nv,), acted, pull (nv,): as a solve is given it; moving
-    (1,): whether anything moves that impulses last on; changes: what a solve finds, of as many rows as there can be,
-    and no free bodies; answering (2 + 2 nv,): the step with which damping and springs answer, by how much positions
-    follow velocities in it, what is added to the diagonal of M, and 1 for coordinates of trees that bounce; varied,
-    rest (nv + 1,), whole (1,): room, zeros and 1; still (nv,): 1 for slots of trees that sleep, of which nothing is
-    asked.
+    prescribed, or depends on time; leading: slots of what is; hanging (nv,): of all but bodies that float alone;
+    conserving (nv,): of those of them without springs, dampers and force elements; swing (2 nv,), acted, pull (nv,): as
+    a solve is given it; moving (1,): whether anything moves that impulses last on; changes: what a solve finds, of as
+    many rows as there can be, and no free bodies; answering (2 + 2 nv,): the step with which damping and springs
+    answer, by how much positions follow velocities in it, what is added to the diagonal of M, and 1 for coordinates of
+    trees that bounce; varied, rest (nv + 1,), whole (1,): room, zeros and 1; still (nv,): 1 for slots of trees that
+    sleep, of which nothing is asked.
     """
 
     factors: ProgramCall

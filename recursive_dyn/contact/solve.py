@@ -27,6 +27,7 @@ from recursive_dyn.contact.rows.sustaining import carried, given_halves, noted, 
 from recursive_dyn.contact.rows.targets import contact_targets, limit_targets
 from recursive_dyn.contact.rows.turning import bent, corrected, ended, judged
 from recursive_dyn.contact.rows.warm_start import matched, started, to_world_axes
+from recursive_dyn.contact.sinking import bounded, left_to_lift
 from recursive_dyn.contact.spinning import give_back, struck_trees
 from recursive_dyn.contact.tuning import PUSHING
 from recursive_dyn.contact.withdrawing import withdraw
@@ -62,10 +63,9 @@ def solve(given: ImpulseProblem) -> ImpulseFacts:
     frictions, bounced = problem.contacts.frictions[0:n], np.zeros((n, 2))
     whole = Island(rows, lines, targets, frictions, these.contacts, these.scalars, these.slots, P, Q, y, time)
     before, u, f = np.empty(len(root)), np.zeros(len(root)), np.full(len(root), np.nan)
-    halves = np.full(layout.groups, np.nan)
+    halves, kicked = np.full(layout.groups, np.nan), np.zeros(len(root))
     weighed = measured(problem, root, u, f)
     halved = carried(problem, root, before) and given_halves(problem, whole, before, u, f, pushes, halves)
-    kicked = np.zeros(len(root))
     some = corrected(problem, found, same, root, shares, halves, kicked)
     if halved:
         owed_halves(problem, rows, P, found, halves)
@@ -74,14 +74,16 @@ def solve(given: ImpulseProblem) -> ImpulseFacts:
             pushes[k] += kicked[k]
         moved_by(rows, lines, pushes)
     bent(problem, rows, same, targets)
-    sweeps, residual = solve_islands(whole, these, problem, wanted, bounced, end)
+    early = np.zeros(these.total[0], dtype=np.bool_)
+    sweeps, residual = solve_islands(whole, these, problem, wanted, bounced, early, end)
     if some:
-        done, change = withdraw(problem, whole, these, same, kicked, pushes, shares, wanted, bounced)
+        done, change = withdraw(problem, whole, these, same, kicked, pushes, shares, wanted, bounced, early)
         sweeps, residual = max(sweeps, done), max(residual, change)
+    most = left_to_lift(problem, whole, these, early, bounced)
     _velocities(problem, y, pushes, root, V)
     ends, states = np.empty((len(problem.lone.links), 6)), _gaps(problem, whole, wanted, began)
     ended(problem, V, ends)
-    _positions(problem, whole, these, states, root, V)
+    _positions(problem, whole, these, states, root, V, most)
     if give_back(problem, whole, these, bounced, states.push, ends, V):
         expand(layout, factors, root, y, links, V, changes.v)
     if len(changes.acted) > 0:
@@ -116,6 +118,7 @@ def _positions(
     states: Gaps,
     root: Floats,
     V: Annotated[np.ndarray, float, 6],
+    most: Floats,
 ) -> None:
     """The ways by which to move, and the gaps that are left."""
     options, changes, total, z = problem.options, problem.changes, these.total[0], states.z
@@ -137,6 +140,7 @@ def _positions(
                 opened = True
         if opened:
             restrain(problem, these, root, before, z)
+        bounded(problem, whole, these, root, most, z)
         for k in range(total):
             if pushed[k]:
                 remain(member(whole, these, k), states, left)

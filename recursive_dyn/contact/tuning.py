@@ -87,6 +87,7 @@ DEPENDENT = 1e-8  # relative length below which an iterate adds nothing to those
 SEPARATION_SWEEPS = 200  # at most
 LEAST_SEPARATION = 10  # of these before time may end them: with one, six boxes sink into each other by 6 mm
 PUSHING = 0.25  # share of the time that is allowed, which goes into positions: half of it, then what is left of it
+SUNK = 3e-3  # m: overlaps up to which solves that ended early lift no more than they take
 SETTLED = 0.05  # share of the slop that the last sweep may still change
 BEYOND_SLOP = 1.0 + 1e-6  # times the slop: a gap that rounding put there is none
 PUSH_SPEED = 1.0  # m/s, unless set: millimetres that a fast step leaves go at once, what was built amiss at a walk

@@ -31,13 +31,13 @@ from recursive_dyn.contact.tuning import OVERDONE
 @compiled
 def withdraw(
     problem: ImpulseProblem, whole: Island, these: Partition, same: Integers, kicked: Floats, pushes: Floats,
-    shares: Floats, wanted: Floats, bounced: Bounced,
+    shares: Floats, wanted: Floats, bounced: Bounced, early: Flags,
 ) -> tuple[int, float]:  # fmt: skip
     """Solve islands again whose corrections bring energy in, with as much of these as brings none; (most sweeps,
     largest residual) of theirs.
 
     same (n,): earlier contacts that these go on; kicked: whitened velocities that corrections made, among those of
-    ``pushes``; shares, wanted, bounced as in a solve.
+    ``pushes``; shares, wanted, bounced, early as in a solve.
     """
     total, sweeps, residual, none = these.total[0], 0, 0.0, np.zeros((len(whole.targets), 3))
     again, won, left = np.zeros(total, dtype=np.bool_), np.zeros(total), np.zeros(total)
@@ -56,7 +56,7 @@ def withdraw(
             for c in it.contacts:
                 bounced[c, 0] = bounced[c, 1] = 0.0
             done, change = solve_one(it, problem, wanted, bounced, none)
-            sweeps, residual = max(sweeps, done), max(residual, change)
+            sweeps, residual, early[k] = max(sweeps, done), max(residual, change), change > problem.options.tolerance
             for c in it.contacts:
                 bounces += bounced[c, 0]
             share = 0.0

@@ -1,0 +1,89 @@
+"""What a solve that ended early may lift by pushing overlaps apart: no more than its impulses took.
+
+Impulses that are not yet those of the laws leave bodies that approach. These sink on, and what pushes them out again
+lifts them while they keep the speed at which they sank: energy from nothing, in every step, until a wall falls. What
+stops them later takes as much as they fell by, which lifts them then.
+"""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import numpy as np
+
+from recursive_dyn.codegen.compiled import Flags, Floats, compiled
+from recursive_dyn.contact.blocks import Island
+from recursive_dyn.contact.islands.impacts import Bounced
+from recursive_dyn.contact.islands.islands import Partition, member
+from recursive_dyn.contact.islands.passivity import gain
+from recursive_dyn.contact.problem import ImpulseProblem
+from recursive_dyn.contact.rows.lasting import lone_of, row
+from recursive_dyn.contact.rows.responses import expand
+from recursive_dyn.contact.rows.sustaining import HALF
+from recursive_dyn.contact.spinning import is_alone
+from recursive_dyn.contact.tuning import SUNK
+
+
+@compiled
+def left_to_lift(problem: ImpulseProblem, whole: Island, these: Partition, early: Flags, bounced: Bounced) -> Floats:
+    """What moving positions may lift each island by, J (islands,): what impulses of one that ended ``early`` took; inf
+    where that is not bounded, as where something bounces, whose heights are those of its velocities, or lies deeper in
+    another than what sinks does: it was built so."""
+    left, none = np.full(these.total[0], np.inf), np.zeros((len(whole.targets), 3))
+    for k in range(these.total[0]):
+        if early[k] and problem.options.position_share == HALF:
+            it, bounces, deepest = member(whole, these, k), 0.0, 0.0
+            for c in it.contacts:
+                bounces, deepest = bounces + bounced[c, 0], min(deepest, problem.contacts.gaps[c])
+            if bounces == 0.0 and deepest > -SUNK and len(it.scalars) == 0 and is_alone(problem, it):
+                left[k] = -gain(it, none)[0]
+    return left
+
+
+@compiled
+def _lifted_by(problem: ImpulseProblem, it: Island, V: Annotated[np.ndarray, float, 6]) -> float:
+    """What ways V (nl, 6) of links lift lone bodies of an island by, J."""
+    layout, factors, lone, lift = problem.layout, problem.factors, problem.lone, 0.0
+    seen = np.zeros(len(lone.masses), dtype=np.bool_)
+    for c in it.contacts:
+        for side in range(2):
+            k = lone_of(problem, c, side)
+            if k >= 0 and not seen[k]:
+                seen[k] = True
+                i, at = lone.links[k], layout.refs + 3 * lone.links[k]
+                x, y, z = (
+                    lone.centers[k, 0] - factors[at],
+                    lone.centers[k, 1] - factors[at + 1],
+                    lone.centers[k, 2] - factors[at + 2],
+                )
+                a = V[i, 3] + V[i, 1] * z - V[i, 2] * y
+                b = V[i, 4] + V[i, 2] * x - V[i, 0] * z
+                d = V[i, 5] + V[i, 0] * y - V[i, 1] * x
+                v, u = row(lone.flown[k, 3:6]), row(lone.start[k, 3:6])
+                fall = a * (v[0] - u[0]) + b * (v[1] - u[1]) + d * (v[2] - u[2])
+                lift -= lone.masses[k] * fall / problem.options.h
+    return lift
+
+
+@compiled
+def bounded(problem: ImpulseProblem, whole: Island, these: Partition, root: Floats, left: Floats, z: Floats) -> None:
+    """Shorten whitened ways z of islands, towards those for half of the step, to where they lift by what is left."""
+    layout, options, least_left = problem.layout, problem.options, np.inf
+    for k in range(these.total[0]):
+        least_left = min(least_left, left[k])
+    if least_left == np.inf:
+        return
+    half, x = np.empty(len(z)), np.empty(layout.nv)
+    for k in range(len(z)):
+        half[k] = options.position_share * options.h * whole.y[k]
+    V, ways = np.empty((len(layout.parent), 6)), np.empty((len(layout.parent), 6))
+    expand(layout, problem.factors, root, half, problem.moving.links, V, x)
+    expand(layout, problem.factors, root, z, problem.moving.links, ways, x)
+    for k in range(these.total[0]):
+        if left[k] < np.inf:
+            it = member(whole, these, k)
+            least, most = _lifted_by(problem, it, V), _lifted_by(problem, it, ways)
+            if most > max(left[k], least):
+                share = max(left[k] - least, 0.0) / (most - least)
+                for slot in it.slots:
+                    z[slot] = half[slot] + share * (z[slot] - half[slot])

@@ -13,7 +13,9 @@ from scene import Body, Scene, joints
 INTEGRATORS = ("semi_implicit_euler", "rk4", "implicit_midpoint")
 RULES = (*INTEGRATORS, "linearly_implicit_rk4", "variational_midpoint")
 STEPS = (1 / 240, 1 / 60, 1 / 30)
-HOLDS = {  # h sqrt(K / M) up to which rules hold what is no spring of a hinge, but the default and semi_implicit_euler
+HOLDS = {  # h sqrt(K / M) up to which rules hold what is on a spring, where it is not 30
+    ("hinge", "linearly_implicit_rk4"): 2.5, ("ball", "linearly_implicit_rk4"): 1.0,
+    ("element", "linearly_implicit_rk4"): 0.0,
     ("ball", "variational_midpoint"): 1.0, ("element", "variational_midpoint"): 1.0,
     ("element", "implicit_midpoint"): 2.5, ("element", "semi_implicit_euler"): 1.0,
 }  # fmt: skip
@@ -147,9 +149,22 @@ def spread(*values):
 @pytest.mark.parametrize(("damping", "speed"), spread((1.0, 3.0), (0.0, 0.0), (100.0, 3.0)))
 def test_motors_hold_on_springs_of_any_stiffness(kind, integrator, h, z, damping, speed):
     """z = h sqrt(K / M): where a motor keeps velocity 0 all is at rest after the first steps, and stays; what it gives
-    is what statics says. Springs that are stretched by 0.2 rad, a pull of 10^7 N m, came to 10^145 rad/s."""
+    is what statics says."""
     if z > HOLDS.get((kind, integrator), 30.0):
-        pytest.skip("such a step is refused by name, or leaves it ringing")
+        pytest.skip("such a step is refused by name, leaves it ringing, or tells other loads")
+    sim, moved = held_on_springs(kind, integrator, h, z, damping, speed)
+    assert moved < 1e-4
+    assert np.abs(sim.v).max() < 1e-3
+    assert_static(sim)
+
+
+@pytest.mark.xfail(strict=True, reason="by the default motors bear nothing in flights of trees with force elements")
+def test_the_default_tells_their_loads_on_force_elements_too():
+    assert_static(held_on_springs("element", "linearly_implicit_rk4", 1 / 60, 0.3, 1.0, 3.0)[0])
+
+
+def held_on_springs(kind, integrator, h, z, damping, speed) -> tuple[rd.Simulation, float]:
+    """After 90 steps, and how far it got in the last 60 of them."""
     d = sprung(kind, (0.3 if kind == "element" else 0.06) * (z / h) ** 2, damping)
     sim = rd.Simulation(d, h, integrator)
     turn = np.array([0.0, 0.2, 0.0]) if kind == "ball" else np.full(d.nv, 0.2)
@@ -160,8 +175,11 @@ def test_motors_hold_on_springs_of_any_stiffness(kind, integrator, h, z, damping
     sim.step(30)
     before = sim.q.copy()
     sim.step(60)
-    assert np.abs(sim.q - before).max() < 1e-4
-    assert np.abs(sim.v).max() < 1e-3
+    return sim, float(np.abs(sim.q - before).max())
+
+
+def assert_static(sim: rd.Simulation) -> None:
+    d = sim.dynamics
     static = d.inverse_dynamics(sim.q, 0.0 * sim.v, 0.0 * sim.v) - d.call("passive_forces", sim.q, 0.0 * sim.v)
     np.testing.assert_allclose(loads(sim), static, atol=1e-3 * np.abs(static).max())
 

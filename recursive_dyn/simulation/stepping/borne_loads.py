@@ -5,7 +5,10 @@ A flight in which what motors hold falls freely, until they catch it at its end,
 that is held: the impulse that brings it back to where it was leaves a velocity of third order in the step, and motors
 bear another load than the one that there is. Springs of what falls so pull, too, and answer in a flight otherwise than
 in a solve. So the force of each in the last step acts in the flight, and the solve finds what is left of their laws. Of
-what is linear nothing changes by that, whatever the force: both rules for springs that something presses on are one.
+what is linear nothing changes by that, whatever the force.
+
+Not so by the default on trees with springs that a step does not resolve, or with force elements: it flies these as a
+solve answers them, and halves that resolve them are thrown by impulses that are answered in one step.
 
 None of it acts on trees that it would speed up: where more holds it than the flight knows, as what a gripper presses
 on does, or where a motor was struck or set anew. Sum f . a < 0, with a the accelerations under half of the forces f,
@@ -19,8 +22,11 @@ import numpy as np
 from recursive_dyn.codegen.compiled import Floats, Integers, compiled
 from recursive_dyn.contact.contact_buffer import ContactTable
 from recursive_dyn.contact.layout import Layout, group_of
+from recursive_dyn.recursion.spring_answers import RINGING
 from recursive_dyn.simulation.stepping.impulses import forced
 from recursive_dyn.simulation.stepping.step_arrays import StepArrays
+
+RESOLVED = RINGING**2  # h^2 K (M^-1)_ii of springs up to which halves of a step do as the whole one does
 
 
 @compiled
@@ -73,18 +79,48 @@ def _within(x: float, bound: float) -> float:
 
 @compiled
 def _powers(s: StepArrays, layout: Layout, power: Floats) -> bool:
-    """Write Sum f . a, as above, of trees (groups,), times the step; whether there are numbers."""
+    """Write Sum f . a, as above, of trees (groups,), times the step, 0 of those that bear nothing; whether there are
+    numbers."""
     it, m, rows, tau = s.sources.motors, s.sources.motors.motors, s.sources, s.tau.copy()
     for k in range(m.size[0]):
         tau[m.slots[k]] += 0.5 * it.flown[k] / s.settings[0]
     for k in range(len(rows.rubbing)):
         tau[rows.rubbing[k]] += 0.5 * rows.rubbed[k] / s.settings[0]
+    two_rules, h = len(s.pressed.springs) > 0, s.settings[0]
+    if two_rules:
+        _know_rates(s, layout)
     finite, a = forced(s.impulses, s.q, s.v, tau, s.parameters), s.impulses.accelerations.outputs
     for k in range(m.size[0]):
         power[layout.group[m.slots[k]]] += it.flown[k] * a[m.slots[k]]
     for k in range(len(rows.rubbing)):
         power[layout.group[rows.rubbing[k]]] += rows.rubbed[k] * a[rows.rubbing[k]]
+    for group in range(layout.groups):
+        if two_rules and s.impulses.sprung[group] > 0 and not h * h * s.impulses.rates[group] < RESOLVED:
+            power[group] = 0.0
     return finite
+
+
+@compiled
+def _know_rates(s: StepArrays, layout: Layout) -> None:
+    """Write the rates of springs, K (M^-1)_ii at most, where the first step that asks for them begins."""
+    it, nv = s.impulses, len(s.v)
+    rest, known = np.zeros(nv), True
+    for k in range(nv):
+        known = known and (it.elasticity[k] == 0.0 or not np.isnan(it.rates[layout.group[k]]))
+    if known:
+        return
+    rates, tau = np.zeros(layout.groups), np.zeros(nv)
+    finite = forced(it, s.q, rest, tau, s.parameters)
+    free = it.accelerations.outputs.copy()
+    for k in range(nv):
+        if it.elasticity[k] > 0.0:
+            tau[k] = it.elasticity[k]
+            finite = forced(it, s.q, rest, tau, s.parameters) and finite
+            rates[layout.group[k]] = max(rates[layout.group[k]], it.accelerations.outputs[k] - free[k])
+            tau[k] = 0.0
+    for group in range(layout.groups):
+        if np.isnan(it.rates[group]):
+            it.rates[group] = rates[group] if finite else np.inf
 
 
 @compiled

@@ -66,7 +66,7 @@ def fly(s: StepArrays, layout: Layout) -> int:
     tally = s.flight.work[TALLY : TALLY + TALLY_SIZE]
     counted = tally.copy()
     code = _flown(s)
-    if leapt(s, layout, code, tally, counted):
+    if leapt(s, code, tally, counted):
         s.q[:], s.v[:], tally[:] = s.start_q, s.start_v, counted
         return LEAPT
     if asleep > 0 and code == DONE:

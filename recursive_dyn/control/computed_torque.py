@@ -25,7 +25,8 @@ class ComputedTorque(ConfigurationController):
 
     What is not driven cannot be told where to go: it moves as it must while the driven coordinates do exactly as
     designed (partial feedback linearisation: Spong 1994). ``uncontrolled`` names those coordinates, ``shortfall`` (nv,)
-    is the acceleration that was wanted and is not had, at the last call. With constraints, what these leave is done.
+    is the acceleration that was wanted and is not had, at the last call. What time or a prescription leads is neither:
+    its acceleration is known, and taken off. With constraints, what these leave is done.
     """
 
     def __init__(
@@ -39,12 +40,12 @@ class ComputedTorque(ConfigurationController):
 
     @property
     def uncontrolled(self) -> tuple[str, ...]:
-        """Names of the velocity coordinates that are not driven."""
+        """Names of the velocity coordinates that neither are driven nor move as told."""
         return self.drives.idle
 
     def forces(self, q: Array, v: Array, time: float, beside: Array) -> Array:
         seen = self._tracking.look(q, v, self.target.at(time))
         wanted = seen.accelerations(-self.kd * seen.rate - self.kp * seen.error)
         tau, a = self._driven.forces(q, v, wanted)
-        self.shortfall = wanted - a
+        self.shortfall = np.where(self.drives.led.mask, 0.0, wanted - a)
         return tau

@@ -24,7 +24,8 @@ class Controller(ABC):
 
     ``saturated``: names of the velocity coordinates whose forces the last call cut to the limits. ``a + b`` gives the
     forces of both. Give it ``simulation.dynamics`` if it is to know the simulation's parameters. Raises StateError
-    for states of wrong size, or not finite.
+    for states of wrong size, or not finite. Coordinates that time or a prescription leads are as they are at the time
+    in q, with the accelerations that they then have; nothing drives them, and no target is asked where they are.
 
     ``load``: (load, lead), (nv,) each, of an ``implicit`` law: its last forces change by -load (a - lead) as what they
     drive accelerates by a, not at all where a limit cut them; else None. The default integrator has them change.
@@ -47,7 +48,7 @@ class Controller(ABC):
     def __call__(self, q: Any, v: Any, time: float = 0.0) -> Array:
         """Generalized forces (nv,) at a state, within the limits; 0 where nothing is driven."""
         q, v = numbers(self.dynamics, "q", q, self.dynamics.nq), numbers(self.dynamics, "v", v, self.dynamics.nv)
-        wanted = self.forces(q, v, time, np.zeros(self.dynamics.nv))
+        wanted = self.forces(*self.drives.led.completed(q, v), time, np.zeros(self.dynamics.nv))
         tau, self.saturated = self.drives.given(wanted)
         if self.load is not None:
             load, lead = self.load

@@ -15,14 +15,16 @@ _RANK = 1e-10  # share of the largest singular value below which constraints lea
 class DrivenAcceleration:
     """tau and the acceleration a that it gives, with a as wanted in what is driven.
 
-    Without constraints: M a + bias = tau + passive forces with tau = 0 in what is not driven, which is solved for as
-    many columns of M as there are of these beside driven ones, O(n) each. With constraints: least squares of what the
+    What time or a prescription leads has the acceleration that it is given. Without constraints: M a + bias = tau +
+    passive forces with tau = 0 in what is not driven, which is solved for as many columns of M as there are of these
+    beside driven ones, O(n) each. With constraints: least squares of what the
     driven coordinates do, by forward dynamics.
     """
 
     def __init__(self, dynamics: Dynamics, drives: Drives) -> None:
-        self._dynamics, self._slots = dynamics, drives.slots
-        self._along = np.array([s for s in _beside(dynamics, drives.mask) if not drives.mask[s]], dtype=int)
+        self._dynamics, self._slots, self._led = dynamics, drives.slots, drives.led
+        known = drives.mask | drives.led.mask
+        self._along = np.array([s for s in _beside(dynamics, drives.mask) if not known[s]], dtype=int)
 
     def forces(self, q: Array, v: Array, wanted: Array) -> tuple[Array, Array]:
         """(tau (nv,), a (nv,)) for the accelerations ``wanted`` (nv,)."""
@@ -30,7 +32,7 @@ class DrivenAcceleration:
         passive = dynamics.passive_forces(q, v)
         if dynamics.model.constraints:
             return self._constrained(q, v, wanted, passive)
-        a = wanted.copy()
+        a = np.where(self._led.mask, self._led.accelerations(q, v), wanted)
         if not len(along):
             return dynamics.inverse_dynamics(q, v, a) - passive, a
         a[along] = 0.0

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from recursive_dyn.codegen.arguments import real_array
+from recursive_dyn.control.led_coordinates import LedCoordinates
 from recursive_dyn.dynamics.dynamics import Dynamics
 from recursive_dyn.errors import ModelError, StateError
 from recursive_dyn.model.model import WORLD
@@ -19,22 +20,28 @@ Array = np.ndarray
 class Drives:
     """The coordinates that a controller drives, ``mask`` (nv,) and ``slots`` (n,), and what each can give at most.
 
-    actuated: names of velocity coordinates; None for all but those of free joints next to the world. limits: a number,
-    (nv,) or (nv, 2), N or N m; None for the coordinates' effort limits, infinite unless some were given. ModelError for
-    an unknown name; StateError for other limits.
+    actuated: names of velocity coordinates; None for all but those of free joints next to the world, and those that
+    time or a prescription leads, ``led``. limits: a number, (nv,) or (nv, 2), N or N m; None for the coordinates'
+    effort limits, infinite unless some were given. ModelError for an unknown name and one that is led; StateError for
+    other limits.
     """
 
     def __init__(self, dynamics: Dynamics, actuated: Iterable[str] | None = None, limits: Any = None) -> None:
         self._names = dynamics.velocity_coordinates
-        self.mask = _anchored(dynamics) if actuated is None else named_coordinates(self._names, actuated, "actuated")
+        self.led = LedCoordinates(dynamics)
+        if actuated is None:
+            self.mask = _anchored(dynamics) & ~self.led.mask
+        else:
+            self.mask = named_coordinates(self._names, actuated, "actuated")
+            self.led.refuse(self.mask, "'actuated'")
         self.slots = np.flatnonzero(self.mask)
         self.lows, self.highs = _limits(dynamics.effort_limits if limits is None else limits, dynamics.nv)
         self._bounded = bool(np.isfinite([self.lows, self.highs]).any())
 
     @property
     def idle(self) -> tuple[str, ...]:
-        """Names of the velocity coordinates that are not driven."""
-        return tuple(self._names[i] for i in np.flatnonzero(~self.mask))
+        """Names of the velocity coordinates that neither are driven nor move as told."""
+        return tuple(self._names[i] for i in np.flatnonzero(~(self.mask | self.led.mask)))
 
     def given(self, tau: Array) -> tuple[Array, tuple[str, ...]]:
         """What there is of tau (nv,): nothing where nothing drives, no more than the limits; names of those at them."""
@@ -50,7 +57,7 @@ class Drives:
     def together(self, other: Drives) -> Drives:
         """What drives either, within the limits of both."""
         result = object.__new__(Drives)
-        result._names, result.mask = self._names, self.mask | other.mask
+        result._names, result.led, result.mask = self._names, self.led, self.mask | other.mask
         result.slots = np.flatnonzero(result.mask)
         result.lows, result.highs = np.maximum(self.lows, other.lows), np.minimum(self.highs, other.highs)
         result._bounded = self._bounded or other._bounded

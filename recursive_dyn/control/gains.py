@@ -33,7 +33,9 @@ def spring_gains(
     stiffness = natural[0] if kp is None else checked_gain("kp", kp, dynamics.nv)
     if kd is not None:
         return stiffness, checked_gain("kd", kd, dynamics.nv)
-    return stiffness, natural[1] if kp is None else natural[1] * np.sqrt(stiffness / natural[0])
+    # what carries nothing, as time does, has no natural spring
+    ratio_to_own = np.divide(stiffness, natural[0], out=np.zeros(dynamics.nv), where=natural[0] > 0.0)
+    return stiffness, natural[1] if kp is None else natural[1] * np.sqrt(ratio_to_own)
 
 
 def decay_gains(

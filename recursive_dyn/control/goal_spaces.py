@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from recursive_dyn.codegen.arguments import real_array
+from recursive_dyn.control.led_coordinates import LedCoordinates
 from recursive_dyn.dynamics.dynamics import Dynamics
 from recursive_dyn.errors import StateError
 from recursive_dyn.simulation.state import numbers
@@ -44,17 +45,17 @@ class GoalSpace(ABC):
 
 
 class Configurations(GoalSpace):
-    """q (nq,), with v and a (nv,), as ``Dynamics`` has them."""
+    """q (nq,), with v and a (nv,), as ``Dynamics`` has them; they may be anything where coordinates are led."""
 
     def __init__(self, dynamics: Dynamics) -> None:
         super().__init__(dynamics.nv)
-        self._dynamics = dynamics
+        self._dynamics, self._led = dynamics, LedCoordinates(dynamics)
 
     def read(self, value: Any) -> Array:
-        return numbers(self._dynamics, "q", value, self._dynamics.nq)
+        return numbers(self._dynamics, "q", self._led.overlooked(value, True), self._dynamics.nq)
 
     def read_rate(self, value: Any, order: int) -> Array:
-        return numbers(self._dynamics, "va"[order - 1], value, self.tangent)
+        return numbers(self._dynamics, "va"[order - 1], self._led.overlooked(value, False), self.tangent)
 
     def way(self, a: Array, b: Array) -> Array:
         return self._dynamics.difference(a, b)

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from recursive_dyn.control.led_coordinates import LedCoordinates
 from recursive_dyn.dynamics.dynamics import Dynamics
 from recursive_dyn.integrators.integrator import joint_forces
 
@@ -20,16 +21,16 @@ _BOUND = 1e-9  # share of the largest singular value of C below which a row bind
 def asked_too_much(dynamics: Dynamics, q: Array, kp: Array, kd: Array, timestep: float) -> tuple[float, int]:
     """(largest share of a motion's inertia that h kd + h^2 kp / 2 is, the velocity coordinate that moves most in it).
 
-    At q (nq,), of motions that the constraints leave; kp, kd (nv,) of what is driven. The share is below ``LARGEST``
-    where these gains are stable.
+    At q (nq,), of motions that the constraints, and what is led, leave; kp, kd (nv,) of what is driven. The share is
+    below ``LARGEST`` where these gains are stable.
     """
     held = timestep * kd + 0.5 * timestep**2 * kp
     own = joint_forces(dynamics.model)
     M = dynamics.mass_matrix(q) + np.diag(0.5 * timestep * own.damping)
-    free = np.eye(dynamics.nv)
+    free = np.eye(dynamics.nv)[:, LedCoordinates(dynamics).free]
     if dynamics.model.constraints:
-        _, sizes, rows = np.linalg.svd(dynamics.constraint_jacobian(q))
-        free = rows[int((sizes > _BOUND * sizes.max(initial=0.0)).sum()) :].T
+        _, sizes, rows = np.linalg.svd(dynamics.constraint_jacobian(q) @ free)
+        free = free @ rows[int((sizes > _BOUND * sizes.max(initial=0.0)).sum()) :].T
     if not free.size:
         return 0.0, 0
     inverse = np.linalg.inv(np.linalg.cholesky(free.T @ M @ free))

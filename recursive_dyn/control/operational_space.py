@@ -36,8 +36,8 @@ class OperationalSpace(Controller):
     its own or where little is left to it, a row is damped (Chiaverini 1997, Singularity-robust task-priority redundancy
     resolution). ``singular`` names the tasks that were damped at the last call, ``yielding`` those that could not be
     had whole beside what is more important; ``errors`` are what was left to go. Rows count by weight over their
-    mobility. On a floating base forces of the driven coordinates do what they can. ModelError for a task of more rows
-    than there are driven coordinates.
+    mobility. On a floating base forces of the driven coordinates do what they can; what moves a base that time or a
+    prescription leads is known, and taken off. ModelError for a task of more rows than there are driven coordinates.
     """
 
     def __init__(
@@ -115,8 +115,9 @@ class OperationalSpace(Controller):
         dynamics, slots = self.dynamics, self.drives.slots
         passive = dynamics.passive_forces(q, v)
         if not dynamics.model.constraints:
-            unit = np.eye(dynamics.nv)[:, slots]
-            return dynamics.forward_dynamics(q, v, passive), np.linalg.solve(dynamics.mass_matrix(q), unit)
+            moved, G = self.drives.led.free, np.eye(dynamics.nv)[:, slots]
+            G[moved] = np.linalg.solve(dynamics.mass_matrix(q)[np.ix_(moved, moved)], G[moved])
+            return dynamics.forward_dynamics(q, v, passive), G
         free, *pushed = dynamics.forward_dynamics(q, v, np.vstack([passive, passive + np.eye(dynamics.nv)[slots]]))
         return free, (np.reshape(pushed, (len(slots), -1)) - free).T
 

@@ -48,8 +48,9 @@ class WholeBodyQP(Controller):
     """Torques whose accelerations do the tasks best, by weight, with forces of the ground inside their friction cones.
 
     min sum of w |J a - wanted|^2 + force_weight |f|^2 + effort_weight |tau|^2 over a and f, so that
-    M a + bias = tau + passive forces + Jc^T f, with tau = 0 in what is not driven; footholds keep their places; f lies
-    in the pyramids inside the cones; tau stays within its limits, and coordinates do ``horizon`` seconds ahead.
+    M a + bias = tau + passive forces + Jc^T f, with tau = 0 in what is not driven, and a as given in what time or a
+    prescription leads; footholds keep their places; f lies in the pyramids inside the cones; tau stays within its
+    limits, and coordinates do ``horizon`` seconds ahead.
 
     tasks: as of ``OperationalSpace``; their weights compare (m/s^2)^2. footholds: ``control.Foothold``s, which may be
     assigned while it runs, as feet come and go; a plan is no better than they are true. settling, 1/s: how fast what
@@ -104,18 +105,22 @@ class WholeBodyQP(Controller):
 
     def forces(self, q: Array, v: Array, time: float, beside: Array) -> Array:
         dynamics, k = self.dynamics, len(self._footholds)
+        given, led = self.drives.led.accelerations(q, v), self.drives.led.slots  # a = z of what is free, and given
         J, velocity, drift = self._footholds.look(q, v)
         along = (self._footholds.axes @ J.reshape(k, 3, dynamics.nv)).reshape(3 * k, dynamics.nv)
         C = dynamics.constraint_jacobian(q) if dynamics.constraints else np.zeros((0, dynamics.nv))
-        rest = dynamics.bias(q, v) - dynamics.passive_forces(q, v) - beside
-        torque = np.hstack([dynamics.mass_matrix(q), -along.T, -C.T])  # tau = torque z + rest
+        M = dynamics.mass_matrix(q)
+        rest = dynamics.bias(q, v) + M @ given - dynamics.passive_forces(q, v) - beside
+        torque = np.hstack([M, -along.T, -C.T])  # tau = torque z + rest
         stays, values = J, -drift - self.settling * velocity
         if len(C):
             allowed = dynamics.forward_dynamics(q, v)  # any accelerations that the constraints allow
             stays, values = np.vstack([J, C]), np.concatenate([values, C @ allowed])
+        values = values - stays @ given
+        torque[:, led] = stays[:, led] = 0.0
         rows = [self._torques(torque, rest), _stay(stays, values), self._cones(), self._limits.look(q, v)]
         places = [0, 0, dynamics.nv, 0]
-        program = self._program(torque, rest, rows, places, q, v, time)
+        program = self._program(torque, rest, rows, places, given, q, v, time)
         answer = solve(program)
         self.feasible, self.plan = answer is not None, None
         self._unmet = None if answer is not None else (program, self._demands([len(own) for own, _, _ in rows]))
@@ -123,13 +128,15 @@ class WholeBodyQP(Controller):
             z, nv = answer.z, dynamics.nv
             f = np.einsum("kij,ki->kj", self._footholds.axes, z[nv : nv + 3 * k].reshape(k, 3))
             tau = self.drives.given(torque @ z + rest)[0]  # rounding may be beyond the limits
-            self.plan = Plan(z[:nv], tau, f, z[nv + 3 * k :], answer.solver, program, answer)
+            self.plan = Plan(
+                np.where(self.drives.led.mask, given, z[:nv]), tau, f, z[nv + 3 * k :], answer.solver, program, answer
+            )
             self._last = tau
         return self._last
 
     def _program(
-        self, torque: Array, rest: Array, rows: list[tuple[Array, Array, Array]], places: list[int], q: Array, v: Array,
-        time: float,
+        self, torque: Array, rest: Array, rows: list[tuple[Array, Array, Array]], places: list[int], given: Array,
+        q: Array, v: Array, time: float,
     ) -> QuadraticProgram:  # fmt: skip
         nv, n = torque.shape
         hessian = np.diag(np.concatenate([np.full(nv, _LITTLE), np.full(n - nv, self.force_weight)]))
@@ -137,9 +144,10 @@ class WholeBodyQP(Controller):
         if self._stack.rows:
             it = self._stack.look(q, v, time)
             kp, kd = (np.concatenate([getattr(task, gain) for task in self.tasks]) for gain in ("kp", "kd"))
-            weighted = it.J.T * it.weights
-            hessian[:nv, :nv] += weighted @ it.J
-            gradient[:nv] -= weighted @ (it.drift + kd * it.rate + kp * it.e)
+            J = np.where(self.drives.led.mask, 0.0, it.J)
+            weighted = J.T * it.weights
+            hessian[:nv, :nv] += weighted @ J
+            gradient[:nv] -= weighted @ (it.drift - it.J @ given + kd * it.rate + kp * it.e)
         if self.effort_weight:
             driven = torque[self.drives.slots]
             hessian += self.effort_weight * driven.T @ driven
@@ -179,7 +187,8 @@ class WholeBodyQP(Controller):
 
     def _bounded(self) -> Array:
         """Which torques (nv,) have rows."""
-        return ~self.drives.mask | np.isfinite(self.drives.lows) | np.isfinite(self.drives.highs)
+        limited = np.isfinite(self.drives.lows) | np.isfinite(self.drives.highs)
+        return ~self.drives.led.mask & (~self.drives.mask | limited)
 
     def _torques(self, torque: Array, rest: Array) -> tuple[Array, Array, Array]:
         """Nothing drives what is not driven; the rest has limits."""
@@ -204,6 +213,7 @@ class _Limits:
 
     def __init__(self, dynamics: Dynamics, horizon: float) -> None:
         limits = dynamics.limits
+        limits[sorted(dynamics.model.prescribed)] = -np.inf, np.inf  # a motion prevails
         plain = [(place, slot) for place, slot in dynamics.model.plain_slots if np.isfinite(limits[slot]).any()]
         self._places, self.slots = np.array(plain, dtype=int).reshape(-1, 2).T
         self._bounds, self._horizon = limits[self.slots].T, horizon

@@ -27,14 +27,14 @@ def uncharted(dynamics: Dynamics) -> None:
 def holding_forces(dynamics: Dynamics, drives: Drives, q: Array, v: Array) -> Array:
     """The least tau (nv,) of the driven coordinates that comes nearest to no acceleration at (q, v).
 
-    Damping and springs of the joints act, and so do the scene's constraints.
+    Damping and springs of the joints act, and so do the scene's constraints; what is led accelerates as it does.
     """
-    needed = dynamics.inverse_dynamics(q, v, np.zeros(dynamics.nv)) - dynamics.passive_forces(q, v)
+    needed = dynamics.inverse_dynamics(q, v, drives.led.accelerations(q, v)) - dynamics.passive_forces(q, v)
     tau = np.where(drives.mask, needed, 0.0)
     if dynamics.model.constraints:
-        drive = np.eye(dynamics.nv)[:, drives.slots]
+        drive, free = np.eye(dynamics.nv)[:, drives.slots], drives.led.free
         both = np.hstack([drive, dynamics.constraint_jacobian(q).T])
-        tau = drive @ np.linalg.lstsq(both, needed, rcond=1e-10)[0][: len(drives.slots)]
+        tau = drive @ np.linalg.lstsq(both[free], needed[free], rcond=1e-10)[0][: len(drives.slots)]
     return tau
 
 
@@ -44,15 +44,15 @@ def equilibrium_forces(dynamics: Dynamics, drives: Drives, q: Array, v: Array, t
     StateError names the coordinate that accelerates, is given a force but not driven, or needs more than its limit, and
     the constraint that does not hold.
     """
-    names = dynamics.velocity_coordinates
-    _on_constraints(dynamics, q, v)
+    names, free_slots = dynamics.velocity_coordinates, drives.led.free
+    _on_constraints(dynamics, q, v, free_slots)
     found = holding_forces(dynamics, drives, q, v) if tau is None else numbers(dynamics, "tau", tau, dynamics.nv)
     idle = np.flatnonzero((found != 0.0) & ~drives.mask)
     if len(idle):
         raise StateError(f"tau is {found[idle[0]]:.3g} at '{names[idle[0]]}', which is not driven; see 'actuated'")
     passive = dynamics.passive_forces(q, v)
     a, free = dynamics.forward_dynamics(q, v, passive + np.array([found, np.zeros(dynamics.nv)]))
-    worst = int(np.argmax(np.abs(a)))
+    worst = int(free_slots[np.argmax(np.abs(a[free_slots]))])
     if np.abs(a[worst]) > _STILL * (1.0 + np.abs(free).max()):
         why = "tau does not hold it there" if tau is not None else "the driven coordinates cannot hold it there"
         raise StateError(
@@ -64,10 +64,10 @@ def equilibrium_forces(dynamics: Dynamics, drives: Drives, q: Array, v: Array, t
     return found
 
 
-def _on_constraints(dynamics: Dynamics, q: Array, v: Array) -> None:
+def _on_constraints(dynamics: Dynamics, q: Array, v: Array, free: Array) -> None:
     if not dynamics.model.constraints:
         return
-    if v.any():
+    if v[free].any():
         raise StateError("with constraints an equilibrium is at rest: v must be zero")
     missed = np.abs(np.array(dynamics.constraint_errors(q, v))).max(axis=0)
     worst = int(np.argmax(missed))

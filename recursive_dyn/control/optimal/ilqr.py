@@ -15,17 +15,19 @@ from typing import Any
 import numpy as np
 
 from recursive_dyn.control.drives import Drives
+from recursive_dyn.control.goal_spaces import Configurations
+from recursive_dyn.control.led_coordinates import lasting
 from recursive_dyn.control.optimal.backward_pass import Expansion, Policy, sweep
 from recursive_dyn.control.optimal.equilibrium import holding_forces, uncharted
 from recursive_dyn.control.optimal.lqr import LQR
 from recursive_dyn.control.optimal.planned_motion import PlannedMotion
 from recursive_dyn.control.optimal.planning_problem import PlanningProblem, Rollout, rows
 from recursive_dyn.control.optimal.time_varying_lqr import final_weight
-from recursive_dyn.control.optimal.weights import checked_weights, natural_weights
+from recursive_dyn.control.optimal.weights import checked_weights, natural_weights, unled
 from recursive_dyn.dynamics.dynamics import Dynamics
 from recursive_dyn.errors import StateError
 from recursive_dyn.integrators import registry
-from recursive_dyn.simulation.state import checked_timestep, numbers, whole
+from recursive_dyn.simulation.state import checked_timestep, whole
 
 Array = np.ndarray
 _SHARES = 0.5 ** np.arange(10)  # of a change of the forces that are tried
@@ -48,6 +50,9 @@ class ILQR:
     natural weights are added to it, and the end is weighed mildly at first. Forces keep to ``limits`` by
     control-limited differential dynamic programming. Steps are those of simulations, h = ``timestep``.
 
+    What time or a prescription leads is simulated as it moves, from the time in the first q on, and is no part of x:
+    goals may hold anything there. Forces that nobody gave hold the goal at every step's time.
+
     ``Q``, ``R``, ``final`` are what is used, ``regulator`` the goal's LQR or None.
     StateError for weights and goals of wrong size or sign; ModelError for joints that change charts.
     """
@@ -64,26 +69,27 @@ class ILQR:
         uncharted(dynamics)
         self.dynamics, self.timestep, self.integrator = dynamics, checked_timestep(timestep), integrator
         self.drives, nv = Drives(dynamics, actuated, limits), dynamics.nv
-        self._q = rows("q", q, dynamics.nq)
-        self._v = np.zeros((1, nv)) if v is None else rows("v", v, nv)
-        last_q, last_v = self._q[-1], self._v[-1]
-        held = holding_forces(dynamics, self.drives, last_q, last_v)
-        self._tau = np.array([self.drives.given(held)[0]]) if tau is None else rows("tau", tau, nv)
+        led, self._ahead = self.drives.led, lasting(dynamics, "an ILQR")
+        self._q = rows("q", led.overlooked(q, True), dynamics.nq)
+        self._v = np.zeros((1, nv)) if v is None else rows("v", led.overlooked(v, False), nv)
+        last_q, last_v = led.completed(self._q[-1], self._v[-1])
+        self._tau = None if tau is None else rows("tau", tau, nv)
         self.Q, self.R = checked_weights(dynamics, self.drives, last_q, Q, R, frequency)
         own_Q, _ = natural_weights(dynamics, self.drives, last_q, frequency)
-        rate = np.sqrt(own_Q[0, 0] / own_Q[nv, nv])
+        moved = led.free[0]
+        rate = np.sqrt(own_Q[moved, moved] / own_Q[nv + moved, nv + moved])
         self._damping = own_Q / (rate * self.timestep)
         self.regulator = final if isinstance(final, LQR) else None
         self._given, self._milder = final is not None, list[Array]()
         if final is not None:
-            self.final = final_weight(dynamics, final)
+            self.final = unled(self.drives, final_weight(dynamics, final))
         else:
             self.final = self.Q / (rate * self.timestep)
             self._regulate(last_q, last_v)
 
     def _regulate(self, q: Array, v: Array) -> None:
         """The goal's regulator, if it has one."""
-        if v.any() or len(self._q) > 1:
+        if v[self.drives.led.free].any() or len(self._q) > 1:
             return
         names = self.dynamics.velocity_coordinates
         driven = [names[i] for i in self.drives.slots]
@@ -95,8 +101,9 @@ class ILQR:
         except StateError:
             return
         self.final = self.regulator.S
-        root = np.linalg.inv(np.linalg.cholesky(self._damping))
-        steepest = float(np.linalg.eigvalsh(root @ self.final @ root.T).max())
+        moved = np.flatnonzero(np.tile(~self.drives.led.mask, 2))
+        root = np.linalg.inv(np.linalg.cholesky(self._damping[np.ix_(moved, moved)]))
+        steepest = float(np.linalg.eigvalsh(root @ self.final[np.ix_(moved, moved)] @ root.T).max())
         self._milder = [share * steepest * self._damping for share in _MILDER]
 
     def solve(self, q: Any, v: Any = None, steps: int = 200, tau: Any = None, iterations: int = 200) -> PlannedMotion:
@@ -116,7 +123,7 @@ class ILQR:
         elif home is not None:
             motion = home
         else:
-            motion = self._driven(problem, holding_forces(self.dynamics, self.drives, problem.q, problem.v))
+            motion = self._driven(problem, holding_forces(self._ahead, self.drives, problem.q, problem.v))
             for final in () if self._given else self._milder:
                 mild = replace(problem, final=final)
                 motion = self._descent(mild, mild.simulated(motion.tau), min(most, _APPROACH), _NEARLY)[0]
@@ -166,12 +173,29 @@ class ILQR:
         dynamics, count, nv = self.dynamics, whole(steps), self.dynamics.nv
         if count == 0:
             raise StateError("a motion has one step or more")
-        start = np.zeros(nv) if v is None else numbers(dynamics, "v", v, nv)
-        return PlanningProblem(
-            dynamics, self.drives, numbers(dynamics, "q", q, dynamics.nq), start, self.timestep, self.integrator,
+        space, led = Configurations(dynamics), self.drives.led
+        start_q, start_v = space.read(q), np.zeros(nv) if v is None else space.read_rate(v, order=1)
+        begin = led.time(start_q)
+        start_q, start_v = led.at(begin, start_q, start_v)
+        goal_q, goal_v = led.at(
+            begin + self.timestep * np.arange(count + 1),
             rows("q of the goal", self._q, dynamics.nq, count + 1), rows("v of the goal", self._v, nv, count + 1),
-            rows("tau of the goal", self._tau, nv, count), self.Q, self.R, self.final,
         )  # fmt: skip
+        tau = self._holding(goal_q, goal_v) if self._tau is None else rows("tau of the goal", self._tau, nv, count)
+        return PlanningProblem(
+            self._ahead, self.drives, start_q, start_v, self.timestep, self.integrator, goal_q, goal_v, tau, self.Q,
+            self.R, self.final,
+        )  # fmt: skip
+
+    def _holding(self, goal_q: Array, goal_v: Array) -> Array:
+        """The forces (N, nv), within limits, that come nearest to holding the goal: its last state, led or not."""
+        count = len(goal_q) - 1
+        if not self.drives.led:
+            return np.tile(
+                self.drives.given(holding_forces(self._ahead, self.drives, goal_q[-1], goal_v[-1]))[0], (count, 1)
+            )
+        states = zip(goal_q[:-1], goal_v[:-1], strict=True)
+        return np.array([self.drives.given(holding_forces(self._ahead, self.drives, q, v))[0] for q, v in states])
 
     def _plan(
         self, problem: PlanningProblem, motion: Rollout, expansion: Expansion, costs: list[float], converged: bool

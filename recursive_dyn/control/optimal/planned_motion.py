@@ -38,17 +38,25 @@ class PlannedMotion:
     final: Array
 
     @property
+    def start(self) -> float:
+        """The time at which it begins, s: that in q, where time is a coordinate, else 0."""
+        clock = self.dynamics.model.clock
+        return 0.0 if clock is None else float(self.q[0, clock[0]])
+
+    @property
     def cost(self) -> float:
         """What the motion costs."""
         return self.costs[-1]
 
     def tracker(self, Q: Any = None, R: Any = None, final: Any = None, frequency: float | None = None,
-                start: float = 0.0) -> TimeVaryingLQR:  # fmt: skip
-        """The controller that keeps a simulation to this motion from the time ``start``, s, on, and then to its goal.
+                start: float | None = None) -> TimeVaryingLQR:  # fmt: skip
+        """The controller that keeps a simulation to this motion from the time ``start``, s (its own), on, and then to
+        its goal.
 
         Weights as in ``TimeVaryingLQR``; final: None for the regulator of the goal, where there is one.
         """
         return TimeVaryingLQR(
             self.dynamics, self.q, self.v, self.tau, self.timestep, Q, R, self.regulator if final is None else final,
-            self.actuated, self.limits, frequency=frequency, start=start, integrator=self.integrator,
+            self.actuated, self.limits, frequency=frequency, start=self.start if start is None else start,
+            integrator=self.integrator,
         )  # fmt: skip

@@ -54,8 +54,9 @@ class PlanningProblem:
 
     def regulated(self, law: Controller) -> Rollout | None:
         """The motion under a controller, within the limits; None where it cannot be simulated."""
+        start = self.drives.led.time(self.q)
         try:
-            return self._run(lambda i, q, v: self.drives.given(law(q, v, i * self.timestep))[0])
+            return self._run(lambda i, q, v: self.drives.given(law(q, v, start + i * self.timestep))[0])
         except StateError:
             return None
 
@@ -80,6 +81,7 @@ class PlanningProblem:
         """The steps' linear models, and half the cost to second order."""
         dynamics, slots, nv = self.dynamics, self.drives.slots, self.dynamics.nv
         A, B = dynamics.linearize(motion.q[:-1], motion.v[:-1], motion.tau, self.timestep, self.integrator)
+        A[..., np.tile(self.drives.led.mask, 2)] = 0.0  # where nothing deviates
         x, u = self._deviations(motion.q, motion.v, motion.tau)
         E = np.zeros((len(x), 2 * nv, 2 * nv))  # dx by moves of the state, in its own tangent space
         E[:, :nv, :nv] = dynamics.derivatives("difference", self.goal_q, motion.q)[1]
@@ -92,6 +94,7 @@ class PlanningProblem:
 
     def _run(self, forces: Any) -> Rollout:
         simulation = Simulation(self.dynamics, self.timestep, self.integrator)
+        simulation.time = self.drives.led.time(self.q)
         simulation.q, simulation.v = self.q, self.v
         steps = len(self.goal_tau)
         q, v = np.empty(self.goal_q.shape), np.empty(self.goal_v.shape)

@@ -8,11 +8,12 @@ from typing import Any
 import numpy as np
 
 from recursive_dyn.control.controller import Controller
+from recursive_dyn.control.led_coordinates import lasting
 from recursive_dyn.control.optimal.backward_pass import Expansion, sweep
 from recursive_dyn.control.optimal.equilibrium import uncharted
 from recursive_dyn.control.optimal.lqr import LQR
 from recursive_dyn.control.optimal.planning_problem import rows
-from recursive_dyn.control.optimal.weights import checked_weights, state_labels, weight
+from recursive_dyn.control.optimal.weights import checked_weights, state_labels, unled, weight
 from recursive_dyn.dynamics.dynamics import Dynamics
 from recursive_dyn.errors import StateError
 from recursive_dyn.integrators import registry
@@ -28,7 +29,8 @@ class TimeVaryingLQR(Controller):
     q (N + 1, nq), v (N + 1, nv), tau (N, nv): a motion of N steps of ``timestep`` s, the first at the time ``start``,
     s, which may be changed. Q, R and ``frequency`` as in ``LQR``; final (2 nv, 2 nv): the cost x^T final x of the end
     (Q), or an ``LQR``, whose cost to go it then is and which takes over there; else the last step's law goes on.
-    K (N, nv, 2 nv), and x^T S x, S (N + 1, 2 nv, 2 nv), the cost to go.
+    K (N, nv, 2 nv), and x^T S x, S (N + 1, 2 nv, 2 nv), the cost to go. What time or a prescription leads is no part of
+    x, and the motion may hold anything there; linear models are those of the times from the first ``start`` on.
     StateError for arrays of other sizes and weights of wrong size or sign; ModelError for joints that change charts.
     """
 
@@ -43,11 +45,17 @@ class TimeVaryingLQR(Controller):
         self.timestep, self.start = checked_timestep(timestep), checked_time(start)
         self.tau = rows("tau", tau, nv)
         steps = len(self.tau)
-        self.q, self.v = rows("q", q, dynamics.nq, steps + 1), rows("v", v, nv, steps + 1)
+        led, ahead = self.drives.led, lasting(dynamics, "a TimeVaryingLQR")
+        read_q, read_v = led.overlooked(q, True), led.overlooked(v, False)
+        self.q, self.v = led.at(
+            self.start + self.timestep * np.arange(steps + 1),
+            rows("q", read_q, dynamics.nq, steps + 1), rows("v", read_v, nv, steps + 1),
+        )  # fmt: skip
         self.Q, self.R = checked_weights(dynamics, self.drives, self.q[-1], Q, R, frequency)
         self.regulator = final if isinstance(final, LQR) else None
-        end = self.Q if final is None else final_weight(dynamics, final)
-        A, B = dynamics.linearize(self.q[:-1], self.v[:-1], self.tau, self.timestep, integrator)
+        end = self.Q if final is None else unled(self.drives, final_weight(dynamics, final))
+        A, B = ahead.linearize(self.q[:-1], self.v[:-1], self.tau, self.timestep, integrator)
+        A[..., np.tile(led.mask, 2)] = 0.0  # where nothing deviates
         curvatures = np.concatenate([np.broadcast_to(self.Q, (steps, 2 * nv, 2 * nv)), end[None]])
         n, none = len(self.drives.slots), np.zeros((2 * nv, 2 * nv))
         expansion = Expansion(A, B[..., self.drives.slots], np.zeros((steps + 1, 2 * nv)), curvatures,

@@ -29,11 +29,12 @@ def natural_weights(dynamics: Dynamics, drives: Drives, q: Array, frequency: Any
     rate = 2 * np.pi * float(checked_gain("frequency", FREQUENCY if frequency is None else frequency, 1)[0])
     if rate == 0.0:
         raise StateError("frequency must be above 0")
-    nv, M = dynamics.nv, dynamics.mass_matrix(q)
+    nv, free = dynamics.nv, drives.led.free
+    M = np.where(drives.led.mask | drives.led.mask[:, None], 0.0, dynamics.mass_matrix(q))
     Q = np.zeros((2 * nv, 2 * nv))
     Q[:nv, :nv], Q[nv:, nv:] = rate**2 * M, M
-    given = np.eye(nv)[:, drives.slots]
-    R = given.T @ np.linalg.solve(M, given) / rate**2
+    given = np.eye(nv)[np.ix_(free, drives.slots)]
+    R = given.T @ np.linalg.solve(M[np.ix_(free, free)], given) / rate**2
     return Q, (R + R.T) / 2
 
 
@@ -42,6 +43,7 @@ def checked_weights(
 ) -> tuple[Array, Array]:
     """Q (2 nv, 2 nv) and R (n, n), of a number, of a diagonal, or whole; what is None is natural at q.
 
+    Where time or a prescription leads coordinates nothing deviates: Q is 0 there.
     StateError for a Q with negative values or an R without positive ones, naming the coordinate; for n = 0.
     """
     if not len(drives.slots):
@@ -52,7 +54,13 @@ def checked_weights(
     driven = [dynamics.velocity_coordinates[i] for i in drives.slots]
     whole_Q = own_Q if Q is None else weight("Q", Q, state_labels(dynamics), positive=False)
     whole_R = own_R if R is None else weight("R", R, driven, positive=True)
-    return whole_Q, whole_R
+    return unled(drives, whole_Q), whole_R
+
+
+def unled(drives: Drives, weight: Array) -> Array:
+    """A weight (2 nv, 2 nv) without what is led."""
+    led = np.tile(drives.led.mask, 2)
+    return np.where(led | led[:, None], 0.0, weight)
 
 
 def state_labels(dynamics: Dynamics) -> list[str]:

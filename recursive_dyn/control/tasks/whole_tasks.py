@@ -9,6 +9,7 @@ import numpy as np
 
 from recursive_dyn.control.drives import named_coordinates
 from recursive_dyn.control.goal_spaces import Configurations, Vectors
+from recursive_dyn.control.led_coordinates import LedCoordinates
 from recursive_dyn.control.references import Goal
 from recursive_dyn.control.tasks.task import CENTER, POSTURE, SPIN, Task, TaskPart
 from recursive_dyn.dynamics.dynamics import Dynamics
@@ -56,7 +57,8 @@ class AngularMomentum(Task):
 class Posture(Task):
     """A configuration (nq,), or its ``coordinates``, names of velocity coordinates: e = difference(q, target).
 
-    velocity, acceleration (nv,) as ``Dynamics`` has them. ModelError for an unknown coordinate.
+    Nothing is asked of coordinates that time or a prescription leads. velocity, acceleration (nv,) as ``Dynamics`` has
+    them. ModelError for an unknown coordinate, and one that is led.
     """
 
     def __init__(
@@ -64,7 +66,9 @@ class Posture(Task):
         velocity: Any = None, acceleration: Any = None, **settings: Any,
     ) -> None:  # fmt: skip
         names = dynamics.velocity_coordinates
-        mask = named_coordinates(names, names if coordinates is None else coordinates, "coordinates")
+        led = LedCoordinates(dynamics)
+        mask = ~led.mask if coordinates is None else named_coordinates(names, coordinates, "coordinates")
+        led.refuse(mask, "a posture")
         self.slots = np.flatnonzero(mask).astype(np.int64)
         target = dynamics.neutral() if target is None else target
         goal = Goal(Configurations(dynamics), target, velocity, acceleration)

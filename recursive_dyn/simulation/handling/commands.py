@@ -9,6 +9,7 @@ import numpy as np
 
 from recursive_dyn.dynamics.dynamics import Dynamics
 from recursive_dyn.errors import StateError
+from recursive_dyn.model.clock import NUMBER
 from recursive_dyn.simulation.state import State, numbers
 
 Control = Callable[[np.ndarray, np.ndarray, float], Any]  # (q, v, time) -> tau
@@ -26,11 +27,13 @@ def commanded(dynamics: Dynamics, control: Control, state: State, timestep: floa
     A held control that has a method ``held_for`` is told first for how long, s, its forces will stay what they are.
     """
     of = getattr(control, "dynamics", dynamics)
-    if isinstance(of, Dynamics) and of.model is not dynamics.model and _names(of) != _names(dynamics):
-        raise StateError(
-            f"the scene has other coordinates or constraints than when this {type(control).__name__} was made: make it"
-            " anew, for simulation.dynamics"
-        )
+    if isinstance(of, Dynamics) and of is not dynamics:
+        if of.model is not dynamics.model and _names(of) != _names(dynamics):
+            raise StateError(
+                f"the scene has other coordinates, constraints or prescribed motions than when this"
+                f" {type(control).__name__} was made: make it anew, for simulation.dynamics"
+            )
+        _tell_motions(of, dynamics)
     if not callable(control):
         raise StateError(f"a simulation's control is a function of q, v and time that returns tau, not {control!r}")
     told = getattr(control, "held_for", None)
@@ -40,7 +43,17 @@ def commanded(dynamics: Dynamics, control: Control, state: State, timestep: floa
 
 
 def _names(dynamics: Dynamics) -> tuple[tuple[str, ...], ...]:
-    return dynamics.coordinates, dynamics.velocity_coordinates, dynamics.constraints
+    motions = tuple(motion.key for motion in dynamics.model.motions)
+    return dynamics.coordinates, dynamics.velocity_coordinates, dynamics.constraints, motions
+
+
+def _tell_motions(of: Dynamics, dynamics: Dynamics) -> None:
+    """Have a control's dynamics know what Python functions prescribe in this step, as another one may do so now."""
+    if not dynamics.model.motions:
+        return
+    for k, (name, _) in enumerate(dynamics.model.parameters):
+        if NUMBER in name:
+            of.parameters.values_array[k] = dynamics.parameters.values_array[k]
 
 
 def _asked(dynamics: Dynamics, control: Control, q: np.ndarray, v: np.ndarray, time: float) -> np.ndarray:

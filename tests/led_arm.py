@@ -19,21 +19,22 @@ def shaken(x):
     return joints.Joint(pose, ())
 
 
-def arm(form: str, more=lambda scene, table, tip: None, motion=lambda t: STROKE * sp.sin(SHAKEN * t)):
-    """A simulation of two links below a table that moves along x; places of its joints in v, and so in q."""
+def arm(form: str, axes: str = "yy", more=lambda scene, table, tip: None, motion=lambda t: STROKE * sp.sin(SHAKEN * t)):
+    """A simulation of links below a table that moves along x, on hinges; places of these in v, and so in q."""
     scene = Scene()
     table = Body("table", mass=1, inertia=np.eye(3))
     x = motion(scene.time)
     table = scene.world.attach(table, shaken(x) if form == "time" else joints.prismatic("x"))
     link = {"mass": 1, "center_of_mass": (0, 0, -0.2), "inertia": 0.02 * np.eye(3)}
-    upper = table.attach(Body("a", **link), joints.revolute("y"))
-    more(scene, table, upper.attach(Body("b", **link), joints.revolute("y"), at=rd.pose((0, 0, -0.4))))
+    node, names = table, [f"{name}.angle" for name, _ in zip("abc", axes, strict=False)]
+    for k, axis in enumerate(axes):
+        node = node.attach(Body("abc"[k], **link), joints.revolute(axis), at=rd.pose((0, 0, -0.4 if k else 0)))
+    more(scene, table, node)
     run = rd.Simulation(scene.compile(), STEP)
     if form != "time":
         of_time = sp.lambdify(scene.time, x)
         run.prescribe("table.distance", x if form == "prescription" else lambda t: float(of_time(t)))
-    names = run.dynamics.velocity_coordinates
-    return run, [names.index(name) for name in JOINTS]
+    return run, [run.dynamics.velocity_coordinates.index(name) for name in names]
 
 
 def at_random(form: str):

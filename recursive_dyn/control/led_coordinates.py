@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from recursive_dyn.codegen.arguments import real_array
 from recursive_dyn.dynamics.dynamics import Dynamics
 from recursive_dyn.errors import ModelError, StateError
 from recursive_dyn.integrators.integrator import given_accelerations, in_time
@@ -44,11 +45,11 @@ class LedCoordinates:
 
     def overlooked(self, value: Any, of_q: bool) -> Any:
         """Rows (..., nq) or (..., nv) with 0 where led ones are no numbers, as nobody reads them; else what it is."""
-        given = (
-            value if isinstance(value, np.ndarray) else np.asarray(value) if isinstance(value, list | tuple) else None
-        )
+        if not self or not isinstance(value, np.ndarray | list | tuple):
+            return value
         size, at = (self._dynamics.nq, self._places) if of_q else (self._dynamics.nv, self.slots)
-        if not self or given is None or given.dtype.kind != "f" or given.shape[-1:] != (size,):
+        given = real_array(value)
+        if given is None or given.shape[-1:] != (size,):
             return value
         given = given.copy()
         given[..., at] = np.nan_to_num(given[..., at], nan=0.0, posinf=0.0, neginf=0.0)

@@ -37,6 +37,32 @@ def test_errors_decay_as_promised_on_a_shaken_base(law, form, actuated):
     assert not np.delete(tau, own).any()
 
 
+@pytest.mark.parametrize("law", ["operational space", "whole body"])
+@pytest.mark.parametrize("form", ["time", "prescription"])
+def test_a_tip_comes_to_its_place_in_the_world_as_promised(form, law):
+    """e = (e0 + (e0' + w e0) t) exp(-w t)."""
+    run, own = arm(form, "xyy")
+    run.q[own] = [0.3, 0.5, -0.9]
+    d, place, point = run.dynamics, np.array([0.0, 0.2, -0.8]), [0, 0, -0.4]
+
+    def left():
+        X = d.poses(run.q)[-1]
+        return place - X[:3, 3] - X[:3, :3] @ point
+
+    def going():
+        arms = d.poses(run.q)[-1][:3, :3] @ point
+        twist = d.velocities(run.q, run.v)[-1]
+        return -twist[3:] - np.cross(twist[:3], arms)
+
+    tip = control.Position("c", place, point=point, weight=1e4)
+    made = control.OperationalSpace(d, [tip]) if law == "operational space" else control.WholeBodyQP(d, [tip])
+    made.held, run.control = False, made
+    e, rate = left(), going()
+    run.step(72)
+    t = run.time
+    np.testing.assert_allclose(left(), (e + (rate + RATE * e) * t) * np.exp(-RATE * t), atol=1e-7)
+
+
 @pytest.mark.parametrize("form", FORMS)
 def test_an_arm_stays_where_it_is_told_on_a_shaken_base(form):
     run, own = at_random(form)
@@ -112,7 +138,7 @@ def test_a_law_knows_another_function_of_time():
 
 def loop(form: str):
     """As ``at_random``, with a rod between the tip and the table."""
-    run, own = arm(form, lambda scene, table, tip: scene.distance(tip, table, 0.7, (0, 0, -0.4), (0.3, 0, -0.2)))
+    run, own = arm(form, "yy", lambda scene, table, tip: scene.distance(tip, table, 0.7, (0, 0, -0.4), (0.3, 0, -0.2)))
     run.step(24)
     return run, own
 

@@ -52,7 +52,7 @@ class Controller(ABC):
         tau, self.saturated = self.drives.given(wanted)
         if self.load is not None:
             load, lead = self.load
-            self.load = np.where(tau == wanted, load, 0.0), lead
+            self.load = np.where((tau == wanted) & self.drives.mask, load, 0.0), lead
         return tau
 
     def held_for(self, timestep: float) -> None:

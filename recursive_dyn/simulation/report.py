@@ -16,7 +16,7 @@ from recursive_dyn.model.model import Model
 HALVED, HALVINGS, UNEXPLAINED, CUT = range(4)
 MOST_BY = 8
 _KEPT = -1.0  # in place of the latter, of a model that is no more
-GAP = 1e-5  # m or rad by which constraints may be missed where an edit, or who wrote q, leaves a state
+GAP = 1e-5  # m or rad, and the same a second, by which an edit, or who wrote the state, may have constraints missed
 
 
 @dataclass(frozen=True)
@@ -41,6 +41,9 @@ class Report:
     gaps_closed: how often an edit, or who wrote q, left constraints off where they hold, which the next step closes
     before it moves anything; widest_gap: by how much, m or rad; gap_constraint: the row that was. J that this gives or
     takes are unexplained.
+    rates_met: how often a step began with velocities that constraints do not allow, as after an edit, or as somebody
+    wrote v, which an impulse of theirs changed first; widest_rate: by how much, m or rad a second; rate_constraint: the
+    row that was; impulse_loss: J that such impulses took of the motion (what motions lead may get some).
     motions_moved: how often a parameter that was changed had a prescribed motion elsewhere, where its coordinate then
     is from one step to the next; widest_move: by how much, m or rad; moved_motion: that coordinate.
     """
@@ -58,6 +61,10 @@ class Report:
     gaps_closed: int = 0
     widest_gap: float = 0.0
     gap_constraint: str = ""
+    rates_met: int = 0
+    widest_rate: float = 0.0
+    rate_constraint: str = ""
+    impulse_loss: float = 0.0
     motions_moved: int = 0
     widest_move: float = 0.0
     moved_motion: str = ""
@@ -74,6 +81,10 @@ class Landings(NamedTuple):
     closed: int = 0
     gap: float = 0.0
     constraint: str = ""
+    met: int = 0
+    rate: float = 0.0
+    kicked: str = ""
+    lost: float = 0.0
     moved: int = 0
     move: float = 0.0
     motion: str = ""
@@ -93,6 +104,15 @@ class Landings(NamedTuple):
         name = rows[worst].name if wider else self.constraint
         return self._replace(closed=self.closed + 1, gap=max(self.gap, float(missed.max())), constraint=name)
 
+    def with_rates(self, dynamics: Dynamics, missed: np.ndarray, lost: float) -> Landings:
+        """With rates that constraints of dynamics did not allow, by so much (m,), and J that meeting them took."""
+        worst, wider = int(missed.argmax()), missed.max() > self.rate
+        if not missed.max() > GAP:
+            return self._replace(lost=self.lost + lost)
+        name = dynamics.model.constraints[worst].name if wider else self.kicked
+        rate = max(self.rate, float(missed.max()))
+        return self._replace(met=self.met + 1, rate=rate, kicked=name, lost=self.lost + lost)
+
 
 def told(tally: np.ndarray, noted: np.ndarray, spring: str, landings: Landings) -> Report:
     """The tally (9,) of a flight, what steps noted (2,), which spring took most, and what landings did."""
@@ -103,6 +123,7 @@ def told(tally: np.ndarray, noted: np.ndarray, spring: str, landings: Landings) 
         steps_cut=int(cut), sweeps=int(sweeps), solves_unconverged=int(unconverged), steps_pressed=int(pressed),
         steps_damped=int(damped), numerical_damping=lost, damping_spring=spring,
         gaps_closed=landings.closed, widest_gap=landings.gap, gap_constraint=landings.constraint,
+        rates_met=landings.met, widest_rate=landings.rate, rate_constraint=landings.kicked, impulse_loss=landings.lost,
         motions_moved=landings.moved, widest_move=landings.move, moved_motion=landings.motion,
     )  # fmt: skip
 

@@ -32,6 +32,10 @@ class State:
             place, slot = self.at
             self.q[place], self.v[slot] = self.clock[0], 1.0
 
+    def moment(self, parameters: np.ndarray) -> tuple[bytes, ...]:
+        """What tells it, with these parameters (p,), from others: q comes first."""
+        return self.q.tobytes(), self.v.tobytes(), parameters.tobytes()
+
     @property
     def time(self) -> float:
         """Time, s."""

@@ -162,7 +162,7 @@ class StepDifferences:
         self._memory = timesteps.memory.copy()
         self._targets = [numbers.copy() for numbers in _targets(timesteps.motors.arrays)]
         counted, noted = timesteps.flight.tally.copy(), timesteps.noted.copy()
-        expected = timesteps.flight.expected.copy()
+        expected, landed = timesteps.flight.expected.copy(), timesteps.landed
         timesteps.settings = replace(settings, tolerance=min(settings.tolerance, _TOLERANCE), detect="step")
         timesteps.events.touches = timesteps.events.copied()
         try:
@@ -173,7 +173,7 @@ class StepDifferences:
                 timesteps.flight.drive_nothing()
                 timesteps.settings, timesteps.events.touches, timesteps.step_size = settings, touches, size
                 timesteps.flight.tally[:], timesteps.noted[:] = counted, noted
-                timesteps.flight.expected[:] = expected
+                timesteps.flight.expected[:], timesteps.landed = expected, landed
                 timesteps.forget(self._simulation)
 
 

@@ -69,6 +69,14 @@ class Leading:
             if abs(change) > _KINK * (1.0 + abs(state.v[slot])):
                 state.v[:] += impulse_on(d, state.q, slot, change, d.model.prescribed)
 
+    def rates(self, state: State) -> np.ndarray:
+        """v (nv,) of a state with what is prescribed as it moves there, where somebody set it otherwise since."""
+        v, now = state.v.copy(), self._then(state, state.time)[len(state.q) :]
+        for slot in self._slots:
+            if self._left is None or v[slot] != self._left[slot]:
+                v[slot] = now[slot]
+        return v
+
     def end(self, state: State) -> None:
         """It has ended: what is prescribed is where time says."""
         if self._dynamics.model.motions:

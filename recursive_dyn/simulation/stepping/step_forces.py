@@ -34,7 +34,6 @@ from recursive_dyn.model.ball_limits import ball_limits
 from recursive_dyn.simulation.flying.applied_forces import pushing
 from recursive_dyn.simulation.flying.flight import Flight
 from recursive_dyn.simulation.flying.passing import led_from
-from recursive_dyn.simulation.flying.plausible import energies
 from recursive_dyn.simulation.joint_laws.joint_motors import JointMotors
 from recursive_dyn.simulation.joint_laws.motors import Motors
 from recursive_dyn.simulation.report import Landings
@@ -42,6 +41,7 @@ from recursive_dyn.simulation.state import State
 from recursive_dyn.simulation.stepping.landing_losses import with_less_loss
 from recursive_dyn.simulation.stepping.leading import Leading
 from recursive_dyn.simulation.stepping.led_beyond import landed_beside, speed, too_swift
+from recursive_dyn.simulation.stepping.missed_rates import brought_on, missed_rates, with_energy
 from recursive_dyn.simulation.stepping.sampled_motion import Motions
 
 
@@ -60,21 +60,23 @@ class StepForces:
     next one; one_by_one: whether one begins with more, too; timed: whether anything is prescribed, so that steps
     ``begin`` and ``end``; motors: of the user; own_motors: of the dynamics' own coordinates, none where joints between
     bodies have them. landings: what they did beyond what flights left; meeting: whether states are to be on constraints
-    where steps begin; met: q where the last one ended, as bytes.
+    where steps begin; met: where the last one ended, as bytes (``State.moment``).
     """
 
     _stuck: Stuck | None  # since the last step, see ``dynamics.taut``
     _flight: Flight | None = None
     _before: StatePair | None = None  # where a step began that motions lead
     _length = 0.0  # of that step, s
-    _gaping: StatePair | None  # the state that somebody left with gaps, until these are closed
+    met: tuple[bytes, ...] = ()
+    _written = True  # since the last step, as far as is known
+    gaping: StatePair | None  # the state that somebody left with gaps, until these are closed
 
     def __init__(self, dynamics: Dynamics, integrator: str, motions: Motions = ()) -> None:
         self.joints: JointAction | None = None
         self.rule, self._dynamics = integrator, dynamics
         if isinstance(dynamics, MaximalDynamics):
             self.joints, self.rule = joint_action_of(dynamics, integrator), EXPLICIT
-        self._stuck, self.landings, self._gaping = None, Landings(), None
+        self._stuck, self.landings, self.gaping = None, Landings(), None
         self.motors = self.own_motors = Motors(dynamics)
         self._of_joints: JointMotors | None = None
         if isinstance(dynamics, MaximalDynamics):
@@ -84,7 +86,7 @@ class StepForces:
         self._leading = Leading(dynamics, motions, (not registry.find(self.rule).kinks, self.joints is None))
         self.timed = bool(dynamics.model.prescribed)
         self.constrained = bool(dynamics.model.constraints)
-        self.meeting, self.met, self.known = self.constrained and self.joints is None, b"", False
+        self.meeting, self.known = self.constrained and self.joints is None, False
         self.lands = self.constrained or (self.joints is not None and self.joints.lands)
         self.singly = self.constrained or self.joints is not None
         self.one_by_one = self.singly or bool(motions)
@@ -118,8 +120,8 @@ class StepForces:
         self._leading.move(state, h)
         for name, move in self._leading.moved:
             self.landings = self.landings.with_move(name, move)
-        if self._leading.moved and self.meeting:
-            self.meets(state)
+        if self.meeting and (self._leading.moved or self._written):
+            self._meets(state)
         self._leading.strike(state, h)
         if not self.constrained:
             return
@@ -192,9 +194,9 @@ class StepForces:
             raise StateError(f"simulation at t = {time:.6g} s: {error}") from None
         if taken > 0.0:
             self.landings = self.landings._replace(taken=self.landings.taken + taken)
-        if self._gaping is not None:
-            began, self._gaping = self._gaping, None
-            self._take(began, state)
+        if self.gaping is not None:
+            began, self.gaping = self.gaping, None
+            self.landings = with_energy(self.landings, self._dynamics, began, state)
         if not met:
             return self._tautened(*state) or led_on(self._dynamics, *state) or state
         self._stuck = still_stuck(self._dynamics, self._stuck, state[0])
@@ -245,37 +247,41 @@ class StepForces:
         if taut is None:
             return None
         *state, self._stuck = taut
-        self._take(self._before or (q, v), (state[0], state[1]))  # what is led there may be anywhere at its end
-        return state[0], state[1]
+        there = state[0], state[1]  # what is led there may be anywhere at its end
+        self.landings = with_energy(self.landings, self._dynamics, self._before or (q, v), there)
+        return there
 
     def begins(self, state: State, landings: Landings) -> None:
         """It goes on from a state that an edit left, and with these landings."""
         self.landings = landings if self.joints is not None else landings.with_gap(self._dynamics, state.q)
         if self.landings.closed > landings.closed:
-            self._gaping = state.q.copy(), state.v.copy()
-            self.met = b""
+            self.gaping = state.q.copy(), state.v.copy()
+            self.met = ()
 
     def meets(self, state: State) -> None:
-        """Steps go on from a state that somebody may have written to: where it is off the constraints it is brought
-        onto them before any rule sees it, and that is told. Where that cannot be, a step says why."""
+        """Steps go on from a state that somebody, or an edit, may have changed, or parameters: where constraints do not
+        allow it, it is brought onto them before any rule sees it, and that is told; or a step says why it cannot be."""
+        last, self.met = self.met, state.moment(self._dynamics.parameters.values_array)
+        self.known, self._written = self.known and last[:1] == self.met[:1], last != self.met
+        if self._written and not self.timed:
+            self._meets(state)
+
+    def _meets(self, state: State) -> None:
+        """``meets``, of a state that was changed, where motions have what they lead."""
+        self._written = False
         state.keep_time()
-        if self._gaping is None:
-            landings = self.landings.with_gap(self._dynamics, state.q)
-            if landings is self.landings:
-                return
-            self.landings = landings
-        self._gaping = state.q.copy(), state.v.copy()
+        landings = self.landings if self.gaping is not None else self.landings.with_gap(self._dynamics, state.q)
+        gap = self.gaping is not None or landings is not self.landings
+        self.landings, v = landings, self._leading.rates(state) if self.timed else state.v
+        if not gap and not missed_rates(self._dynamics, state.q, v):
+            return
+        began = state.q.copy(), v.copy()
+        self.gaping = began if gap else None
         try:
-            state.q[:], state.v[:] = landing(self._dynamics, state.q, state.v)[0]
+            (state.q[:], state.v[:]), self.landings = brought_on(self._dynamics, began, self.landings, gap)
         except StateError:
             return
-        began, self._gaping = self._gaping, None
-        self._take(began, (state.q, state.v))
-
-    def _take(self, before: StatePair, after: StatePair) -> None:
-        """Count the energy that a landing takes, or gives."""
-        change = abs(sum(energies(self._dynamics, *after)) - sum(energies(self._dynamics, *before)))
-        self.landings = self.landings._replace(taken=self.landings.taken + change)
+        self.gaping = None
 
     def keep_momenta(self, q: np.ndarray, v: np.ndarray, state: State) -> None:
         """Let what floats in joints have the momenta in this state that it had at q, v, where it was moved from."""

@@ -17,6 +17,7 @@ from recursive_dyn.contact.settings import Settings, Solution
 from recursive_dyn.dynamics.dynamics import Dynamics
 from recursive_dyn.errors import StateError
 from recursive_dyn.integrators import registry
+from recursive_dyn.integrators.integrator import StatePair
 from recursive_dyn.maximal.maximal_dynamics import MaximalDynamics
 from recursive_dyn.model.limits import rubbing
 from recursive_dyn.simulation.flying.flight import Flight
@@ -26,7 +27,7 @@ from recursive_dyn.simulation.kept.events import Events
 from recursive_dyn.simulation.kept.memory import Memory
 from recursive_dyn.simulation.loads.joint_loads import JointLoads, breakable
 from recursive_dyn.simulation.present import Present
-from recursive_dyn.simulation.report import Report, damping_spring, keep_name, told
+from recursive_dyn.simulation.report import Landings, Report, damping_spring, keep_name, told
 from recursive_dyn.simulation.state import State
 from recursive_dyn.simulation.stepping.detection import Detection
 from recursive_dyn.simulation.stepping.led_beyond import why_not_led
@@ -57,7 +58,6 @@ class Timesteps(Timestep):
         self.flight: Flight = flight_of(dynamics, integrator, None if before is None else before.flight.tally)
         self._damping_spring = "" if before is None else before.report().damping_spring
         self._forces.flies(self.flight)
-        self._forces.met = state.q.tobytes()
         if before is not None:
             self._forces.begins(state, before._forces.landings)
         keep_name(self.flight.tally)
@@ -125,6 +125,15 @@ class Timesteps(Timestep):
         spring = damping_spring(self._dynamics.model, self.flight.tally, self._damping_spring)
         return told(self.flight.tally, self.noted, spring, self._forces.landings)
 
+    @property
+    def landed(self) -> tuple[Landings, StatePair | None]:
+        """What landings did so far, and the state whose gaps are still to be closed."""
+        return self._forces.landings, self._forces.gaping
+
+    @landed.setter
+    def landed(self, value: tuple[Landings, StatePair | None]) -> None:
+        self._forces.landings, self._forces.gaping = value
+
     def solution(self) -> Solution:
         """What the solve of the last step did."""
         return self.memory.solution()
@@ -153,9 +162,8 @@ class Timesteps(Timestep):
         Charts are improved before each, and tau (nv,) with the state. None: the caller did it, before one step.
         """
         forces, state = self._forces, self._state
-        if forces.meeting and state.q.tobytes() != forces.met:
+        if forces.meeting:
             forces.meets(state)
-            forces.known = False
         if forces.meeting and not forces.known:
             forces.knows(state)
         start, tried = state.time, False
@@ -172,7 +180,7 @@ class Timesteps(Timestep):
                 else:
                     raise
         if forces.meeting:
-            forces.met = state.q.tobytes()
+            forces.met = state.moment(self._dynamics.parameters.values_array)
 
     def _run(self, simulation: Surrounded, tau: np.ndarray, h: float, count: int, charts: Charts | None) -> None:
         """``run``, as it fails."""

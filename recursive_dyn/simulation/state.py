@@ -49,7 +49,10 @@ class State:
 
 @dataclass(frozen=True, eq=False)
 class Snapshot:
-    """Everything that determines what a simulation does next; touching: pairs of names of who was in touch."""
+    """Everything that determines what a simulation does next; touching: pairs of names of who was in touch.
+
+    scene: the mark of the one that it is of (``saved.scene_mark``), None where whoever made it knows that it fits.
+    """
 
     q: np.ndarray
     v: np.ndarray
@@ -60,6 +63,7 @@ class Snapshot:
     forces: Sequence[tuple[int, np.ndarray, np.ndarray, np.ndarray]]
     memory: Any
     touching: Sequence[tuple[str, str]]
+    scene: Any = None
 
 
 def numbers(dynamics: Evaluator, name: str, value: Any, size: int) -> np.ndarray:

@@ -5,7 +5,6 @@ Little-endian: a head of fixed length, floats, integers, pairs of bodies, names.
 
 from __future__ import annotations
 
-import hashlib
 import struct
 import zlib
 from collections.abc import Sequence
@@ -14,16 +13,16 @@ from typing import NamedTuple
 import numpy as np
 
 from recursive_dyn.contact.rows.lasting import LASTING, PLACED
-from recursive_dyn.dynamics.dynamics import Dynamics
 from recursive_dyn.errors import StateError
 from recursive_dyn.simulation.flying.applied_forces import AppliedForce
 from recursive_dyn.simulation.kept.events import Events
 from recursive_dyn.simulation.kept.memory import Memory
+from recursive_dyn.simulation.saved.scene_mark import DIGEST, PARTS, difference
 from recursive_dyn.simulation.saved.state_transfer import SLEEPING, TURNING, PackedNumbers
 from recursive_dyn.simulation.state import State
 
-MAGIC, VERSION = b"RDYN", 6
-_HEAD = struct.Struct("<4sHHII8s7I")  # magic, version, flags, length, checksum, mark; counts
+MAGIC, VERSION = b"RDYN", 7
+_HEAD = struct.Struct(f"<4sHHII{DIGEST * len(PARTS)}s7I")  # magic, version, flags, length, checksum, mark; counts
 _CLOCKS = struct.Struct("<2d")
 # tau is not zero; momenta are carried; contacts have moments; joints between free bodies were found; trees are pressed;
 # trees rest or sleep; impulses changed velocities of trees that hang on the world; motors bear something; flights begin
@@ -44,21 +43,6 @@ class _Counts(NamedTuple):
     turning: int
     pairs: int
     names: int
-
-
-def mark_of(dynamics: Dynamics, timestep: float, integrator: str) -> bytes:
-    """8 bytes that differ where names, timesteps, integrators, or masses and joints without parameters do."""
-    names = "\n".join((*dynamics.bodies, "", *dynamics.coordinates, "", *dynamics.parameters))
-    digest = hashlib.sha256(f"{timestep!r} {integrator} {dynamics.nq} {dynamics.nv}\n{names}".encode())
-    if not len(dynamics.parameters):
-        slots = 1.0 + 0.1 * np.arange(dynamics.nv)
-        try:
-            forces = dynamics.inverse_dynamics(dynamics.neutral(), 0.1 * slots, slots)
-        except StateError:  # where joints have no numbers there is nothing to tell scenes apart by
-            forces = slots
-        scale = float(np.abs(forces).max(initial=0.0)) or 1.0
-        digest.update((np.rint(1e6 * forces / scale) + 0.0).tobytes() + f"{scale:.5e}".encode())
-    return digest.digest()[:8]
 
 
 def packed(
@@ -138,11 +122,9 @@ def unpacked(
     body, counts = view[_HEAD.size :], _Counts(*numbers)
     if len(body) != length or zlib.crc32(body) != checksum:
         raise StateError(f"the snapshot is damaged: {len(body)} of {length} bytes, or not those that were written")
-    if known != mark:
-        raise StateError(
-            "the snapshot is of another scene: other bodies, joints, masses, or another timestep; or other coordinates"
-            " are prescribed than as it was taken"
-        )
+    other = difference(known, mark, stepped=True)
+    if other:
+        raise StateError(other)
     try:
         if flags & ~sum(_FLAGS):
             raise ValueError

@@ -9,7 +9,8 @@ from recursive_dyn.errors import StateError
 from recursive_dyn.simulation.flying.applied_forces import AppliedForce
 from recursive_dyn.simulation.interrupts import Held
 from recursive_dyn.simulation.results.sleep import Sleep
-from recursive_dyn.simulation.saved.packed_state import mark_of, packed, unpacked
+from recursive_dyn.simulation.saved.packed_state import packed, unpacked
+from recursive_dyn.simulation.saved.scene_mark import SceneMark, mark_of
 from recursive_dyn.simulation.saved.state_transfer import StateTransfer
 from recursive_dyn.simulation.state import Snapshot
 from recursive_dyn.simulation.surroundings import Surrounded
@@ -20,7 +21,7 @@ class Snapshots(Sleep):
 
     _integrator: str
     _forces: list[AppliedForce]
-    _mark: tuple[object, float, bytes] | None = None  # of which dynamics and timestep it is
+    _mark: tuple[object, float, SceneMark] | None = None  # of which dynamics and timestep it is
 
     def snapshot(self) -> Snapshot:
         """A copy of the whole state; what follows and what follows ``restore`` are the same to the last bit.
@@ -34,7 +35,7 @@ class Snapshots(Sleep):
         self._timesteps.note_rates()
         return Snapshot(
             state.q.copy(), state.v.copy(), self._tau.copy(), state.time, self._remainder, values.copy(),
-            tuple(self._forces), self._timesteps.memory.copy(), self._timesteps.events.touching(),
+            tuple(self._forces), self._timesteps.memory.copy(), self._timesteps.events.touching(), self._scene_mark(),
         )  # fmt: skip
 
     def snapshot_bytes(self) -> bytes:
@@ -47,12 +48,16 @@ class Snapshots(Sleep):
         self._timesteps.note_rates()
         steps, values = self._timesteps, self._dynamics.parameters.values_array
         return packed(
-            self._scene_mark(), self._state, self._tau, self._remainder, values, self._forces, steps.memory,
+            self._scene_mark().parts, self._state, self._tau, self._remainder, values, self._forces, steps.memory,
             steps.events,
         )  # fmt: skip
 
     def restore(self, snapshot: Snapshot | bytes | bytearray | memoryview) -> None:
-        """Return to a snapshot, or to the bytes of one, of a simulation of the same scene."""
+        """Return to a snapshot, or to the bytes of one, of a simulation of the same scene.
+
+        Raises StateError, which says what differs, where bodies, joints, masses, constraints, force elements or gravity
+        are others than when it was taken, and of bytes, too, where they are stepped otherwise; then nothing changed.
+        """
         if isinstance(snapshot, (bytes, bytearray, memoryview)):
             self._unpack(snapshot)
             return
@@ -66,6 +71,9 @@ class Snapshots(Sleep):
                     f"the snapshot's {name} has shape {source.shape}, this scene needs {target.shape}: bodies came"
                     " or went since, or other coordinates are prescribed; prescribe, or let go, what was then"
                 )
+        other = snapshot.scene and snapshot.scene.difference(self._scene_mark(), stepped=False)
+        if other:
+            raise StateError(other)
         with Held():
             for _, source, target in arrays:
                 target[:] = source
@@ -77,8 +85,8 @@ class Snapshots(Sleep):
             self._let_forget()
 
     def _unpack(self, data: bytes | bytearray | memoryview) -> None:
-        timesteps, values = self._timesteps, self._dynamics.parameters.values_array
-        found = unpacked(data, self._scene_mark(), self._state, values, timesteps.memory, len(self._dynamics.bodies))
+        timesteps, values, mark = self._timesteps, self._dynamics.parameters.values_array, self._scene_mark().parts
+        found = unpacked(data, mark, self._state, values, timesteps.memory, len(self._dynamics.bodies))
         memory, events = timesteps.memory, timesteps.events
         with Held():
             memory.make_room(int(found.numbers.sizes[4]))
@@ -99,7 +107,7 @@ class Snapshots(Sleep):
         """Let surroundings remember nothing, as no snapshot holds it."""
         self._timesteps.forget(cast(Surrounded, self))
 
-    def _scene_mark(self) -> bytes:
+    def _scene_mark(self) -> SceneMark:
         """What says of which scene a snapshot is."""
         if self._mark is None or self._mark[0] is not self._dynamics or self._mark[1] != self._timestep:
             self._mark = self._dynamics, self._timestep, mark_of(self._dynamics, self._timestep, self._integrator)

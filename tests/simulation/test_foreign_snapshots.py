@@ -1,0 +1,118 @@
+"""Snapshots of a scene that was another: refused by what differs, as objects and bytes, before anything is written."""
+
+import copy
+import pickle
+
+import numpy as np
+import pytest
+
+import bridge
+import recursive_dyn as rd
+from scene import Body, Scene, joints
+
+
+def arm(constrained=False, sprung=False):
+    scene = Scene()
+    given = {"mass": 1.0, "center_of_mass": (0, 0, -0.2), "inertia": 0.02 * np.eye(3)}
+    a = scene.world.attach(Body("a", **given), joints.revolute("y"))
+    b = a.attach(Body("b", **given), joints.revolute("y"), at=rd.pose((0, 0, -0.4)))
+    if constrained:
+        scene.distance(b, scene.world, 0.8, point_a=(0, 0, -0.4))
+    if sprung:
+        scene.spring(b, scene.world, 50.0, rest=0.1, point_b=(0.1, 0, 0.2))
+    return scene
+
+
+def geared(scene, ratio):
+    scene.constraints.clear()
+    scene.gear(scene["b"].q[0], scene["a"].q[0], ratio)
+
+
+def another_body(scene):
+    scene["b"].detach()
+    scene["a"].attach(Body("c", mass=5, inertia=0.1 * np.eye(3)), joints.revolute("y"))
+
+
+def heavier(scene):
+    scene["b"].detach()
+    given = {"mass": 1.5, "center_of_mass": (0, 0, -0.2), "inertia": 0.02 * np.eye(3)}
+    scene["a"].attach(Body("b", **given), joints.revolute("y"), at=rd.pose((0, 0, -0.4)))
+
+
+CHANGES = [
+    (arm(constrained=True), lambda s: s.constraints.clear(), r"constraints.*went"),
+    (arm(), lambda s: s.distance(s["b"], s.world, 0.8, point_a=(0, 0, -0.4)), r"constraints.*came"),
+    (arm(constrained=True), lambda s: geared(s, -2.0), "constraints"),
+    (arm(sprung=True), lambda s: s.forces.clear(), r"force elements.*went"),
+    (arm(), lambda s: setattr(s, "gravity", (0, 0, 5.0)), "gravity differs"),
+    (arm(), lambda s: s.swap("b", joints.revolute("x")), "joints"),
+    (arm(), another_body, "bodies"),
+    (arm(), heavier, "masses"),
+]
+
+
+@pytest.mark.parametrize("scene, change, said", CHANGES, ids=[said for *_, said in CHANGES])
+def test_what_was_edited_refuses_snapshots_from_before(scene, change, said):
+    scene = copy.deepcopy(scene)
+    simulation = rd.Simulation(scene.compile(), 1 / 60)
+    simulation.step(2)
+    taken = simulation.snapshot(), simulation.snapshot_bytes()
+    change(scene)
+    simulation.update(scene.compile())
+    simulation.step()
+    now = simulation.snapshot_bytes()
+    for snapshot, told in zip(taken, (said, said.partition(".*")[0]), strict=True):
+        with pytest.raises(rd.StateError, match=f"another scene: .*{told}"):
+            simulation.restore(snapshot)
+        assert simulation.snapshot_bytes() == now
+
+
+@pytest.mark.parametrize("as_bytes", [True, False])
+def test_a_rollback_across_a_break_takes_what_broke_put_in_again(as_bytes):
+    """Refused while the hook is missing; to the last bit the same once it is back."""
+    scene = Scene()
+    ball = scene.world.attach(Body("ball", mass=1.0, inertia=0.1 * np.eye(3)), joints.free())
+    hook = scene.pin(ball, scene.world, (0, 0, 0.5), (0, 0, 0.5), breaks_at=45.0, name="hook")
+    game = bridge.Plugin(scene, timestep=1 / 60)
+    taken = game.snapshot() if as_bytes else game.simulation.snapshot()
+
+    def pulled():
+        game.simulation.apply_force("ball", (0, 0, -60.0))
+        game.step(3)
+        return game.simulation.q.copy()
+
+    first = pulled()
+    assert not scene.constraints
+    with pytest.raises(rd.StateError, match="the constraints"):
+        game.simulation.restore(taken)
+    scene.constraints.append(hook)
+    game.update()
+    game.simulation.restore(taken)
+    np.testing.assert_array_equal(pulled(), first)
+
+
+def test_the_same_scene_made_or_edited_another_way_is_the_same():
+    """Put in and taken out again, copied, sent, made anew; an object goes where the rule or the step is another."""
+    scene = arm(constrained=True, sprung=True)
+    simulation = rd.Simulation(scene.compile(), 1 / 60)
+    simulation.step(2)
+    taken, data = simulation.snapshot(), simulation.snapshot_bytes()
+    scene.gravity, (group,), (element,) = (0, 0, -5.0), scene.constraints, scene.forces
+    scene.constraints.clear()
+    scene.forces.clear()
+    scene.world.attach(Body("more", mass=1.0, inertia=np.eye(3)), joints.free())
+    simulation.update(scene.compile())
+    scene.gravity = (0, 0, -9.81)
+    scene.constraints.append(group)
+    scene.forces.append(element)
+    scene["more"].detach()
+    simulation.update(scene.compile())
+    others = [rd.Simulation(arm(constrained=True, sprung=True).compile(), 1 / 60), copy.copy(simulation), simulation]
+    for other in others:
+        for snapshot in (taken, pickle.loads(pickle.dumps(taken)), data):
+            other.restore(snapshot)
+            np.testing.assert_array_equal(other.q, taken.q)
+    other = rd.Simulation(arm(constrained=True, sprung=True).compile(), 1 / 120, "rk4")
+    other.restore(taken)
+    with pytest.raises(rd.StateError, match="the timestep, the integrator"):
+        other.restore(data)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any, Protocol
 
 import numpy as np
@@ -43,15 +43,29 @@ class Placeable(Protocol):
 
 
 def placed(
-    dynamics: Placeable, q: Array, v: Array, body: int, pose: Array | None, velocity: Array | None
+    dynamics: Placeable,
+    q: Array,
+    v: Array,
+    body: int,
+    pose: Array | None,
+    velocity: Array | None,
+    rechart: Callable[[Array, Array], bool] | None = None,
 ) -> tuple[Array, Array]:
     """(q (nq,), v (nv,)) nearest to the given ones, in the metric of M, with a body at ``pose`` (4, 4) of the world
     moving with ``velocity`` (6,), [omega; v] of its origin in world axes, NaN where anything will do; None: as it is.
 
-    StateError naming the body where its joints, or the constraints, do not let it be there or move so.
+    rechart: expresses q, v, in place, in better charts, and says whether there are any; asked where no velocity is to
+    be had in those in force, as in their poles. StateError naming the body where its joints, or the constraints, do
+    not let it be there or move so.
     """
     if pose is not None:
         q = _positions(dynamics, q, body, pose)
+    try:
+        return q, _velocities(dynamics, q, v, body, velocity)
+    except StateError:
+        q, v = q.copy(), v.copy()
+        if rechart is None or not rechart(q, v):
+            raise
     return q, _velocities(dynamics, q, v, body, velocity)
 
 
@@ -121,7 +135,7 @@ def _newton(dynamics: Placeable, q: Array, body: int, pose: Array, held: Array) 
         if best < _MET:
             return q, best
         step = _least(dynamics, q, dynamics.jacobian(q, name), wanted, held)
-        if not np.isfinite(step).all():
+        if step is None or not np.isfinite(step).all():
             break
         step = step * min(1.0, _REACH / max(float(np.abs(step).max(initial=0.0)), 1e-300))
         q = dynamics.integrate(q, step, 1.0)
@@ -141,7 +155,13 @@ def _velocities(dynamics: Placeable, q: Array, v: Array, body: int, velocity: Ar
         J = dynamics.jacobian(q, name)[asked]
         wanted = velocity[asked] - J @ v
     rates = [-psi for psi in _rows(dynamics, "constraint_velocities", q, v)]
-    after = v + _least(dynamics, q, J, np.concatenate([wanted, *rates]))
+    change = _least(dynamics, q, J, np.concatenate([wanted, *rates]))
+    if change is None:
+        raise StateError(
+            f"body '{name}' is given no velocity: M is singular at this state, as where coordinates have a pole, or"
+            " nothing that moves has mass; place it a little aside, or use a joint with charts"
+        )
+    after = v + change
     if velocity is not None:
         missed = np.abs(dynamics.jacobian(q, name)[asked] @ after - velocity[asked]).max(initial=0.0)
         if missed > _SPEED * (1.0 + np.abs(velocity[asked]).max(initial=0.0)):
@@ -152,18 +172,22 @@ def _velocities(dynamics: Placeable, q: Array, v: Array, body: int, velocity: Ar
     return after
 
 
-def _least(dynamics: Placeable, q: Array, J: Array, wanted: Array, held: Array = _NOTHING) -> Array:
+def _least(dynamics: Placeable, q: Array, J: Array, wanted: Array, held: Array = _NOTHING) -> Array | None:
     """The change (nv,), least in the metric of M, that J and the constraints' rows make ``wanted`` of, or near it; of
-    slots that are not held. M couples slots of one tree only: what no row ties together is solved for by itself."""
+    slots that are not held; None where M is singular. M couples slots of one tree only: what no row ties together is
+    solved for by itself."""
     model, rows = dynamics.model, np.vstack([J, *_rows(dynamics, "constraint_jacobian", q)])
     free, result, M = np.ones(model.nv, dtype=bool), np.zeros(model.nv), dynamics.call("mass_matrix", q)
     free[list(model.prescribed)] = free[held] = False
     for some, slots in _tied(rows != 0.0, trees_of_slots(model)):
         own = slots[free[slots]]
         if len(own) and wanted[some].any():
-            L = np.linalg.cholesky(M[np.ix_(own, own)])
-            whitened = np.linalg.solve(L, rows[np.ix_(some, own)].T).T
-            result[own] = np.linalg.solve(L.T, np.linalg.pinv(whitened, rcond=_RANK) @ wanted[some])
+            try:
+                L = np.linalg.cholesky(M[np.ix_(own, own)])
+                whitened = np.linalg.solve(L, rows[np.ix_(some, own)].T).T
+                result[own] = np.linalg.solve(L.T, np.linalg.pinv(whitened, rcond=_RANK) @ wanted[some])
+            except np.linalg.LinAlgError:
+                return None
     return result
 
 

@@ -152,7 +152,7 @@ def _stuck_rows(dynamics: Dynamics, q: _Array, slots: _Array) -> _Array | None:
     sizes = _sizes(dynamics, C)
     left, singular, right = np.linalg.svd(C[:, slots] / sizes[:, None])
     rank = int((singular >= NARROW).sum())
-    if rank == len(C):
+    if rank in (len(C), len(slots)):  # no row is spare, or nothing that is free goes on in any way
         return None
     free = np.zeros((dynamics.model.nv, len(slots) - rank))
     free[slots] = right[rank:].T

@@ -229,3 +229,19 @@ def test_a_parameter_that_moves_a_crank_leaves_its_loop_closed(rule):
         ends.append(float(sim.dynamics.potential_energy(sim.q)))
         assert float(sim.dynamics.kinetic_energy(sim.q, sim.v)) < 1.0
     assert ends[0] == pytest.approx(ends[1], abs=0.2)
+
+
+def test_where_all_that_moves_is_prescribed_against_a_constraint_both_are_named():
+    """Nothing is left that could give way."""
+    scene = Scene(gravity=(0, 0, 0))
+    first = scene.world.attach(bar("first"), joints.revolute("y"))
+    second = scene.world.attach(bar("second"), joints.revolute("y"), at=rd.pose((1, 0, 0)))
+    scene.gear(second.q[0], first.q[0], 2.0, name="gear")
+    sim = rd.Simulation(scene.compile(), H)
+    sim.prescribe("first.angle", lambda t: t * t)
+    sim.prescribe("second.angle", lambda t: t * t)
+    with pytest.raises(rd.StateError, match=r"'first.angle' and 'second.angle' leads to where constraint 'gear'"):
+        sim.step(10)
+    sim.prescribe("second.angle", lambda t: 2.0 * t * t)
+    sim.step(10)
+    np.testing.assert_allclose(sim.q[:2], [sim.time**2, 2.0 * sim.time**2], atol=1e-12)

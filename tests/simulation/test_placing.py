@@ -158,3 +158,43 @@ def test_limits_are_kept_to_or_told():
     np.testing.assert_array_equal(sim.q, (0.1, 0.2))
     sim.place("lower", pose=sim.dynamics.poses((0.5, -0.4))[1])
     np.testing.assert_allclose(sim.q, (0.5, -0.4), atol=1e-9)
+
+
+def touching(surface, **settings):
+    """A body whose surface touches a plane, in charts that have a pole where it stands upright."""
+    scene = Scene()
+    body = Body("ball", mass=0.5, inertia=0.002 * np.eye(3))
+    joint = joints.surface_on_surface(joints.surfaces.plane(), surface, spin=True, **settings)
+    scene.world.attach(body, joint)
+    return rd.Simulation(scene.compile(), timestep=1 / 60)
+
+
+@pytest.mark.parametrize("method", ["newton_euler", "velocity_constraints"])
+def test_a_ball_comes_to_the_pole_of_its_chart_and_moves_there(method):
+    """Upright is a pole, where no velocity leads anywhere but up: it is expressed in another chart, and rolls on."""
+    sim = touching(joints.surfaces.sphere(0.1))
+    if method != "newton_euler":
+        scene = Scene()
+        ball = joints.surface_on_surface(joints.surfaces.plane(), joints.surfaces.sphere(0.1), spin=True)
+        scene.world.attach(Body("ball", mass=0.5, inertia=0.002 * np.eye(3)), ball)
+        sim = rd.Simulation(scene.compile(method=method), timestep=1 / 60)
+    before, wanted = sim.charts, rd.pose((0.5, 0.2, 0.1))
+    sim.place("ball", pose=wanted, velocity=[1.0, 2.0, 0.5, 0.3, -0.6, 0])
+    poses, twists = sim.frames()
+    np.testing.assert_allclose(poses[0], wanted, atol=1e-9)
+    np.testing.assert_allclose(twists[0], [1.0, 2.0, 0.5, 0.3, -0.6, 0], atol=1e-8)
+    assert sim.charts != before
+    sim.step(10)
+    assert sim.frames()[0][0][:2, 3] == pytest.approx([0.55, 0.1], abs=1e-3)
+
+
+def test_where_a_surface_cannot_be_is_told_by_name():
+    """An ellipsoid upright is higher than this, and at its chart's pole, where M is singular."""
+    sim = touching(joints.surfaces.ellipsoid(0.1, 0.12, 0.15))
+    before = sim.snapshot_bytes()
+    with pytest.raises(rd.StateError, match=r"'ball' does not come to the pose.*misses it by 0.05"):
+        sim.place("ball", pose=rd.pose((0.05, 0.02, 0.1)))
+    assert sim.snapshot_bytes() == before
+    single = touching(joints.surfaces.sphere(0.1), charts=False)
+    with pytest.raises(rd.StateError, match=r"'ball' is given no velocity: M is singular"):
+        single.place("ball", rd.pose((0.1, 0.1, 0.1)), [NAN, NAN, NAN, 0.3, -0.6, 0])

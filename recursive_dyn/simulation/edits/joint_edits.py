@@ -78,8 +78,12 @@ def _as_bodies_moved(edit: Edit, inertias: Array, anew: Sequence[int], was: Fram
         v[link] = np.linalg.solve(inertias[link], own)
 
 
-def put(dynamics: Dynamics, state: State, near: Array, body: Any, pose: Any, velocity: Any) -> None:
-    """Let a body be at a pose, and move so, see ``PlacedState.place``; near: joint coordinates between free bodies."""
+def put(
+    dynamics: Dynamics, state: State, near: Array, body: Any, pose: Any, velocity: Any,
+    rechart: Callable[[Array, Array], bool] | None = None,
+) -> None:  # fmt: skip
+    """Let a body be at a pose, and move so, see ``PlacedState.place``; near: joint coordinates between free bodies;
+    rechart: as for ``placed``."""
     index = dynamics.model.body_index(body)
     free = dynamics if isinstance(dynamics, MaximalDynamics) else None
     q, v = state.q.copy(), state.v.copy()
@@ -88,7 +92,7 @@ def put(dynamics: Dynamics, state: State, near: Array, body: Any, pose: Any, vel
         q, v = free.to_reduced(q, v, _known(free, near))
     wanted = None if pose is None else wanted_pose(dynamics, q, index, pose)
     speed = None if velocity is None else wanted_velocity(velocity)
-    q, v = placed(dynamics, q, v, index, wanted, speed)
+    q, v = placed(dynamics, q, v, index, wanted, speed, rechart)
     if free is not None:
         near[:] = free.extended(q)[0]
         q, v = free.from_reduced(q, v)

@@ -20,10 +20,11 @@ from recursive_dyn.graph.program import content_hash
 from recursive_dyn.model.model import Model, once
 
 DIGEST = 4  # bytes of each part's hash
+PRESCRIBED = "which coordinates are prescribed"
 BODIES, CONSTRAINTS, FORCES = "the bodies, coordinates or parameters", "the constraints", "the force elements"
 PARTS = (
     BODIES, "the joints", "the masses", CONSTRAINTS, FORCES, "gravity",
-    "which coordinates are prescribed", "the timestep, the integrator or the method",
+    PRESCRIBED, "the timestep, the integrator or the method",
 )  # fmt: skip
 _STEPS = len(PARTS) - 1  # the one part that is not of the scene, but of how it is stepped
 _DIGITS, _NOTHING = 30, 1e-15  # bits that numbers are compared to; less than this is rounding
@@ -53,8 +54,8 @@ def difference(
     at = [k for k, part in enumerate(own) if known[part] != present[part] and (stepped or k != _STEPS)]
     if not at:
         return None
-    if PARTS[at[0]] == BODIES:
-        at = at[:1]  # all others count bodies
+    if PARTS[at[0]] == BODIES:  # all others count bodies; what is prescribed brings time, and numbers of its motion
+        at = [k for k in at if PARTS[k] in (BODIES, PRESCRIBED)]
     told = [PARTS[k] + (_came_and_went(PARTS[k], then, now) if then and now else "") for k in at]
     return (
         f"the snapshot is of another scene: {' and '.join(told)} differ{'s' if told == ['gravity'] else ''} from what"

@@ -67,7 +67,8 @@ def inverse_kinematics(
     """The configuration within its limits at which the sum of (weight e)^2 over the targets' rows is least.
 
     targets: Position, Orientation, Pose, LookAt, CenterOfMass, Posture, at the time given if they move. q0 (nq,): where
-    to start, the last solution of a motion; of all that reach the targets the one found is near it. coordinates: names
+    to start, the last solution of a motion; of all that reach the targets the one found is near it, at most half
+    a turn away in angles that go all the way round. coordinates: names
     of the velocity coordinates that may move, all if None. Limits are kept exactly, constraints of the scene to the
     tolerance (rad, m). Where targets are not met from q0, up to ``starts`` starts in all are made, the second nearby,
     as at a singular one, the rest from anywhere: the same ones every time. StateError for a q0, or targets, that are no
@@ -103,8 +104,8 @@ class Search:
             self.stack.weights.copy(), np.array(held, dtype=np.int64), program_call(dynamics, "integrate"),
             program_call(dynamics, "constraint_positions") if held else NO_PROGRAM,
             program_call(dynamics, "constraint_jacobian") if held else NO_PROGRAM,
-            np.zeros(dynamics.nq), np.zeros(dynamics.nq), np.zeros(k), np.zeros(k * n), np.zeros(k), np.zeros(k * n),
-            np.zeros(n), np.zeros(nv), np.zeros(4, dtype=np.int64), np.zeros(1),
+            np.zeros(dynamics.nq), np.zeros(dynamics.nq), np.zeros(dynamics.nq), np.zeros(k), np.zeros(k * n),
+            np.zeros(k), np.zeros(k * n), np.zeros(n), np.zeros(nv), np.zeros(4, dtype=np.int64), np.zeros(1),
         )  # fmt: skip
         self._plain = np.flatnonzero(places >= 0)
         self.run = nearest.bind(self.it)

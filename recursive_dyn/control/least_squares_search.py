@@ -13,6 +13,8 @@ from __future__ import annotations
 import math
 from typing import NamedTuple
 
+import numpy as np
+
 from recursive_dyn.codegen.compiled import Floats, Integers, compiled
 from recursive_dyn.control.bounded_step import BoundedStep, bounded_step, solve
 from recursive_dyn.control.tasks.task_rows import TaskArrays, task_rows
@@ -25,6 +27,8 @@ _FLOOR = 1e-11  # of mu as a share of the largest diagonal entry of A^T A: round
 _FLAT = 1e-12  # share of |r|^2 below which a step promises nothing
 _BETTER = 1e-6  # share of |r|^2 by which another start must lead nearer
 _NUDGE = 0.2  # rad, m
+_HALF_TURN = math.pi * (1.0 + 1e-9)  # rad, from the start: more is nearer the other way round
+_SAME = 1e-9  # share of |r|^2 that rounding of a turn changes
 
 
 class SearchArrays(NamedTuple):
@@ -33,7 +37,8 @@ class SearchArrays(NamedTuple):
     Of the n coordinates that may move: slots in v; bounded: their limits, and g = A^T r, H = A^T A at q. weights (k,)
     of the tasks' rows; held (m,): rows of constraints between positions. integrate, phi, gradient: programs.
 
-    q, best (nq,). r (k + m,), A (k + m) x n row by row: at q, and where a step led (trial). bend (n,), move (nv,).
+    begin, q, best (nq,): where it starts, is, and was nearest. r (k + m,), A (k + m) x n row by row: at q, and where a
+    step led (trial). bend (n,), move (nv,).
     numbers (4,): most iterations, most starts; iterations taken, state of the random numbers. tolerance (1,).
     """
 
@@ -45,6 +50,7 @@ class SearchArrays(NamedTuple):
     integrate: ProgramCall
     phi: ProgramCall
     gradient: ProgramCall
+    begin: Floats
     q: Floats
     best: Floats
     r: Floats
@@ -64,6 +70,7 @@ def nearest(it: SearchArrays) -> int:
     Where that is no target it is sought again: near it, as a stretched arm has no way to itself, then from anywhere.
     """
     it.numbers[2], it.numbers[3] = 0, 1
+    it.begin[:] = it.q
     _within(it, it.q)
     code = _descended(it)
     least = _half_square(it.r)
@@ -82,7 +89,30 @@ def nearest(it: SearchArrays) -> int:
         it.q[:] = it.best
         if _looked(it, it.q):
             _taken(it)
+    _unwound(it, code == MET)
     return code
+
+
+@compiled
+def _unwound(it: SearchArrays, met: bool) -> None:
+    """Take whole turns off coordinates that ended more than half a turn away, where errors stay as they are."""
+    own, tried = it.bounded, False
+    for j in range(len(it.slots)):
+        place = own.places[j]
+        far = it.q[place] - it.begin[place] if place >= 0 else 0.0
+        if abs(far) > _HALF_TURN:
+            there, cost, tried = it.q[place], _half_square(it.r), True
+            it.q[place] = there - 2.0 * math.pi * np.floor(far / (2.0 * math.pi) + 0.5)
+            fine = own.lows[j] <= it.q[place] and it.q[place] <= own.highs[j] and _looked(it, it.q)
+            if fine:
+                _taken(it)
+                fine = _met(it) if met else _half_square(it.r) <= cost * (1.0 + _SAME)
+            if not fine:
+                it.q[place] = there
+                if _looked(it, it.q):
+                    _taken(it)
+    if tried and _looked(it, it.q):
+        _taken(it)
 
 
 @compiled

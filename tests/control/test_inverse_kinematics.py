@@ -268,3 +268,26 @@ def test_bad_input_is_refused(arguments, error, message):
 def test_bad_settings_are_refused(settings, error, message):
     with pytest.raises(error, match=message):
         control.inverse_kinematics(PLANAR, tip((1, 0, 0)), [0, 0], **settings)
+
+
+def test_a_nearly_stretched_arm_does_not_go_round_and_round():
+    """From where hardly any way leads to the target steps are long: they came to it 2 and 4 turns away."""
+    d = planar()
+    for q0 in ([-0.02, 0.023], [-0.0202, 0.0235], [6.0, 0.02]):
+        found = control.inverse_kinematics(d, [tip((0.9, 0.8, 0))], q0)
+        assert found.converged and np.abs(found.q - q0).max() <= np.pi + 1e-6
+        X = d.poses(found.q)[-1]
+        np.testing.assert_allclose(X[:3, 3] + X[:3, 0], (0.9, 0.8, 0), atol=1e-8)
+
+
+def test_what_is_wanted_a_turn_away_is_a_turn_away():
+    """A posture counts turns, and so does a screw: no turn is taken off these."""
+    d = planar(links=1)
+    found = control.inverse_kinematics(d, [control.Posture(d, [7.0])], [0.0])
+    np.testing.assert_allclose(found.q, 7.0, atol=1e-8)
+    scene = Scene()
+    scene.world.attach(Body("nut", mass=1.0, inertia=np.eye(3)), joints.screw("z", 0.1))
+    d = scene.compile()
+    there = d.poses([9.0])[0][:3, 3]
+    found = control.inverse_kinematics(d, [control.Position("nut", there)], [0.0])
+    np.testing.assert_allclose(found.q, 9.0, atol=1e-6)

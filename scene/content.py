@@ -17,6 +17,7 @@ from recursive_dyn.joint.coordinate import Coordinate
 from recursive_dyn.model.force_element import ElementSpec
 from scene.body import Body, Node, World
 from scene.constraint_group import ConstraintGroup
+from scene.named_parts import NamedParts
 from scene.number_checks import entries, numbers
 from scene.outline import html_tree, tree
 from scene.pairs import Pair
@@ -38,8 +39,8 @@ class SceneContent:
         self.world = World()
         self.parameters: dict[str, float] = {}
         self.coordinates: dict[str, Coordinate] = {}
-        self.constraints: list[ConstraintGroup] = []
-        self.forces: list[ElementSpec] = []
+        self.constraints: list[ConstraintGroup] = NamedParts("constraint")
+        self.forces: list[ElementSpec] = NamedParts("force element")
         self.pairs: dict[frozenset[str], Pair] = {}
         self.passing: list[tuple[str, ...]] = []
         self.joint_names: dict[str, str] = {}
@@ -117,11 +118,12 @@ class SceneContent:
     def __contains__(self, name: str) -> bool:
         return isinstance(self.world.find(name), Body)
 
-    def add_constraint(self, group: ConstraintGroup) -> None:
-        """Add rows to be kept. ModelError when the name is taken."""
+    def add_constraint(self, group: ConstraintGroup) -> ConstraintGroup:
+        """Add rows to be kept, and return them. ModelError when the name is taken."""
         if any(known.name == group.name for known in self.constraints):
             raise ModelError(f"two constraints are named '{group.name}'; give each its own name")
         self.constraints.append(group)
+        return group
 
     def pair(
         self,
@@ -162,6 +164,14 @@ class SceneContent:
         if known is not None and (known is node or name is node):
             return known.name
         raise ModelError(f"{what}: {name!r} is no body of this scene{self._known()}")
+
+    def _apart(self, what: str, a: Node | str, b: Node | str) -> None:
+        """ModelError where something is between a body and itself."""
+        if self._named(what, a) == self._named(what, b):
+            raise ModelError(
+                f"{what} is between '{self._named(what, a)}' and itself, which nothing moves apart; give two bodies, or"
+                " scene.world for one of them"
+            )
 
     def _known(self) -> str:
         return f", which has {', '.join(['world', *(b.name for b in self.bodies)])}"

@@ -19,6 +19,7 @@ from scene.number_checks import numbers
 from scene.scalars import carried, lowered
 
 _AXES = "xyz"
+_LEAST = float(np.nextafter(0.0, 1.0))  # what is above 0
 _TINY = 1e-9  # m, m/s: below it a length has no direction
 _WIDTH, _STRAIN, _SHAPE = 0.45, 0.6, 4.0  # of a muscle's active and passive curves: Thelen (2003), table 1
 _STEEP = _SHAPE / _STRAIN
@@ -68,6 +69,17 @@ def scalars(what: str, graph: Graph, *values: Any) -> list[Scalar]:
     return list(carried(lowered(list(values), what), graph))
 
 
+def ranged(what: str, low: float = 0.0, high: float = np.inf, **given: Scalar) -> None:
+    """ModelError where one of these, given as a number, is not within low and high; ``what`` it is of."""
+    for label, value in given.items():
+        if isinstance(value, float) and not low <= value <= high:
+            wanted = f"between {low:g} and {high:g}" if high < np.inf else "not negative" if low == 0.0 else "above 0"
+            drives = "; for what drives or pushes away there are scene.force and scene.potential"
+            raise ModelError(
+                f"{what}: {label.replace('_', ' ')} is {wanted}, not {value:g}{drives if value < 0.0 else ''}"
+            )
+
+
 def own_rate(graph: Graph) -> Scalar:
     """The rate of the measure that a strength is of."""
     return graph.input(("parameter", OWN_RATE))
@@ -86,6 +98,7 @@ def spring(name: str, a: Point, b: Point, stiffness: Any, damping: Any, rest: An
     """stiffness (length - rest)^2 / 2, and damping length-dot against it."""
     graph, what = Graph(), f"force element '{name}'"
     k, c, l0 = scalars(what, graph, stiffness, damping, rest)
+    ranged(what, stiffness=k, damping=c)
     l = length(graph, (a, b))
     energy = (l - l0) * (l - l0) * k * 0.5 if _there(k) else None
     across = [] if _there(l0) or energy is None else list(b.position(graph) - a.position(graph))
@@ -108,6 +121,7 @@ def string(name: str, path: Sequence[Point], stiffness: Any, damping: Any, rest:
     """A spring along a path that pulls only: where taut, max(0, stiffness (length - rest) + damping length-dot)."""
     graph, what = Graph(), f"force element '{name}'"
     k, c, l0 = scalars(what, graph, stiffness, damping, rest)
+    ranged(what, stiffness=k, damping=c, length=l0)
     l = length(graph, path)
     stretch = maximum(l - l0, 0.0)
     energy = stretch * stretch * k * 0.5
@@ -138,6 +152,8 @@ def bushing(name: str, a: Point, b: Point, settings: Sequence[Any]) -> ElementSp
     """
     graph, what = Graph(), f"force element '{name}'"
     k, kt, c, ct = (scalars(what, graph, *np.broadcast_to(np.asarray(x, dtype=object), 3)) for x in settings)
+    for stiff, turning, lost, slowing in zip(k, kt, c, ct, strict=True):
+        ranged(what, stiffness=stiff, torsion=turning, damping=lost, torsional_damping=slowing)
     A, B = rotation(graph, a.body), rotation(graph, b.body)
     d, R = A.T @ (b.position(graph) - a.position(graph)), A.T @ B
     half = reciprocal(R[0, 0] + R[1, 1] + R[2, 2] + 1.0) * 2.0
@@ -158,6 +174,7 @@ def drag(name: str, at: Point, area: Any, coefficient: Any, density: Any, wind: 
     S, C, rho, *w = scalars(what, graph, area, coefficient, density, *np.asarray(wind, dtype=object).ravel())
     if len(w) != 3:
         raise ModelError(f"{what}: wind is a velocity (3,), not {wind!r}")
+    ranged(what, area=S, coefficient=C, density=rho)
     velocity = at.velocity(graph)
     u = velocity - array(w)
     size = sqrt(dot(u, u) + _TINY**2) * (rho * C * S * 0.5)
@@ -195,6 +212,9 @@ def muscle(
     """
     graph, what = Graph(), f"force element '{name}'"
     F, l0, a, slack, fastest = scalars(what, graph, force, optimal, activation, tendon, speed)
+    ranged(what, force=F, tendon=slack)
+    ranged(what, _LEAST, optimal_length=l0, fastest=fastest)
+    ranged(what, high=1.0, activation=a)
     whole = length(graph, path)
     l = (whole - slack) * reciprocal(l0)
     v = own_rate(graph) * reciprocal(l0 * fastest)

@@ -9,7 +9,7 @@ import numpy as np
 from recursive_dyn.errors import ModelError
 from recursive_dyn.graph.expression import Graph, Scalar, less, select
 from recursive_dyn.model.force_element import ElementSpec
-from scene.force_elements import own_rate, scalars
+from scene.force_elements import own_rate, ranged, scalars
 from scene.number_checks import numbers
 
 
@@ -20,6 +20,7 @@ def motor(name: str, measure: Any, curve: Any, throttle: Any, ratio: Any) -> Ele
     if len(points) < 2 or not (np.diff(points[:, 0]) > 0.0).all():
         raise ModelError(f"{what}: a curve is pairs (speed, force), two at least, of rising speeds, not {curve!r:.80}")
     along, share, gear = scalars(what, graph, measure, throttle, ratio)
+    ranged(what, -1.0, 1.0, throttle=share)
     speed = gear * own_rate(graph)
     ahead = select(less(share, 0.0), -speed, speed)
     return ElementSpec(name, ((along, share * gear * through(points, ahead)),))

@@ -38,6 +38,7 @@ class ReadyConstraints(SceneContent):
         """Hold a frame of b, at pose_b (4, 4) in it, to a frame of a, at pose_a."""
 
         def rows(graph: Graph, what: str) -> list[Scalar]:
+            self._apart(what, a, b)
             (A, p), (B, r) = (self._frame(graph, what, *x) for x in ((a, pose_a), (b, pose_b)))
             R = A.T @ B
             turn = array([R[2, 1] - R[1, 2], R[0, 2] - R[2, 0], R[1, 0] - R[0, 1]])
@@ -52,6 +53,7 @@ class ReadyConstraints(SceneContent):
         """Hold a point of b to a point of a; with an ``axis`` (3,), of both frames, as a hinge about it."""
 
         def rows(graph: Graph, what: str) -> list[Scalar]:
+            self._apart(what, a, b)
             first, second = (self._place(what, *x) for x in ((a, point_a), (b, point_b)))
             A, B = rotation(graph, first.body), rotation(graph, second.body)
             found = list(A.T @ (second.position(graph) - first.position(graph)))
@@ -70,6 +72,7 @@ class ReadyConstraints(SceneContent):
         """Keep two points of bodies at a distance, m, a number above 0 or of parameters: a rod without mass."""
 
         def rows(graph: Graph, what: str) -> list[Scalar]:
+            self._apart(what, a, b)
             (wanted,) = scalars(what, graph, length)
             if isinstance(wanted, float) and not wanted > 0.0:
                 raise ModelError(f"{what}: a distance is above 0, not {length!r}; a pin keeps two points together")
@@ -94,8 +97,7 @@ class ReadyConstraints(SceneContent):
         name = numbered(kind, {group.name for group in self.constraints}) if name is None else name
         strength = strength_of(name, breaks_at)
         group = ConstraintGroup(name, tuple(rows(Graph(), f"constraint '{name}'")), DROP, strength)
-        self.add_constraint(group)
-        return group
+        return self.add_constraint(group)
 
     def _place(self, what: str, node: Any, place: Any) -> Point:
         known = self._named(what, node)

@@ -21,7 +21,7 @@ from recursive_dyn.model.model import Model
 from scene import file, topology, urdf
 from scene.body import Body, Node, World
 from scene.body_symbols import rate
-from scene.constraint_group import constraint, rolling
+from scene.constraint_group import ConstraintGroup, constraint, rolling
 from scene.joints.coordinate_settings import coordinates_of
 from scene.joints.parametric_joint import Joint
 from scene.lower import lone_bodies, lower, lower_alone, lower_free
@@ -80,8 +80,8 @@ class Scene(SceneForces):
 
     def constrain(
         self, *expressions: Any, name: str | None = None, redundant: str = "refuse", breaks_at: Any = np.inf
-    ) -> None:  # fmt: skip
-        """Keep SymPy expressions (or vectors of them) at zero by Lagrange multipliers.
+    ) -> ConstraintGroup:  # fmt: skip
+        """Keep SymPy expressions (or vectors of them) at zero by Lagrange multipliers; the group of these rows.
 
         Symbols: parameters, coordinates (``body.q``, ``scene.coordinate``), and of any body ``position``, ``rotation``,
         ``point(p)``, ``direction(d)``. An expression with velocities (``body.v``, ``velocity``, ``spin``,
@@ -96,14 +96,14 @@ class Scene(SceneForces):
         ``Simulation.broken_constraints``.
         """
         name = f"constraint {len(self.constraints) + 1}" if name is None else name
-        self.add_constraint(constraint(name, expressions, redundant, breaks_at))
+        return self.add_constraint(constraint(name, expressions, redundant, breaks_at))
 
     def roll(
         self, body: Body | str, name: str | None = None, pivoting: bool = True, *, radius: Any = None, axis: Any = "z",
         center: Any = (0.0, 0.0, 0.0), on: Body | World | str | None = None, normal: Any = "z",
         point: Any = (0.0, 0.0, 0.0), breaks_at: Any = np.inf,
-    ) -> None:  # fmt: skip
-        """Let ``body``, on a joint of ``surface_on_surface``, roll on its parent without slipping (eq. 16).
+    ) -> ConstraintGroup:  # fmt: skip
+        """Let ``body``, on a joint of ``surface_on_surface``, roll on its parent without slipping (eq. 16); its rows.
 
         The joint may have several charts, each such a joint. pivoting=False also keeps it from turning about the
         common normal.
@@ -121,12 +121,11 @@ class Scene(SceneForces):
         body = body if isinstance(body, Body) else self[body]
         name = f"rolling of {body.name}" if name is None else name
         if radius is None:
-            self.add_constraint(rolling(body, name, pivoting, breaks_at))
-            return
+            return self.add_constraint(rolling(body, name, pivoting, breaks_at))
         on = on.name if isinstance(on, World) and on is not self.world else on
         ground = on if isinstance(on, Body) else None if on in (None, self.world, self.world.name) else self[str(on)]
         place = radius, axis, center, normal, point
-        self.add_constraint(rolling_wheel(name, body, ground, *place, pivoting, breaks_at))
+        return self.add_constraint(rolling_wheel(name, body, ground, *place, pivoting, breaks_at))
 
     def cut(self, body: Body | str) -> Body:
         """Take a body off its joint; it goes on free in the world, with all it carries, once what runs is updated.

@@ -23,8 +23,8 @@ class SceneForces(ReadyConstraints):
 
     They act between bodies or with ``scene.world``, are evaluated wherever an integrator evaluates accelerations, and
     count among ``passive_forces`` and, where they have an energy, ``elastic_energy``. Quantities are numbers or
-    expressions of the scene's parameters. Each method returns the element; ``forces.remove(element)`` takes it out.
-    ModelError names the element.
+    expressions of the scene's parameters. Each method returns the element; ``forces.remove`` takes it out, by its name,
+    too. ModelError names the element.
     """
 
     def spring(
@@ -36,7 +36,7 @@ class SceneForces(ReadyConstraints):
         stiffness, N/m; damping, N s/m, 0 for none; rest: length without force, m; points (3,) in the bodies' frames.
         """
         return self._added("spring", name, lambda n: elements.spring(
-            n, self._point(n, a, point_a), self._point(n, b, point_b), stiffness, damping, rest))  # fmt: skip
+            n, *self._ends(n, a, b, point_a, point_b), stiffness, damping, rest))  # fmt: skip
 
     def string(
         self, path: Sequence[tuple[Body | World | str, Any]], stiffness: Any, length: Any, damping: Any = 0.0,
@@ -54,7 +54,7 @@ class SceneForces(ReadyConstraints):
         """A gas spring, which pushes: ``force``, N, at the length ``extended``, m, ``ratio`` times as much at
         ``compressed``, as gas at one temperature does between."""
         return self._added("gas spring", name, lambda n: elements.gas_spring(
-            n, self._point(n, a, point_a), self._point(n, b, point_b), force, ratio, extended, compressed,
+            n, *self._ends(n, a, b, point_a, point_b), force, ratio, extended, compressed,
         ))  # fmt: skip
 
     def bushing(
@@ -68,7 +68,7 @@ class SceneForces(ReadyConstraints):
         """
         settings = (stiffness, torsion, damping, torsional_damping)
         return self._added("bushing", name, lambda n: elements.bushing(
-            n, self._point(n, a, point_a), self._point(n, b, point_b), settings))  # fmt: skip
+            n, *self._ends(n, a, b, point_a, point_b), settings))  # fmt: skip
 
     def drag(
         self, body: Body | str, area: Any, coefficient: Any = 1.0, density: Any = 1.2, point: Any = _ORIGIN,
@@ -172,6 +172,10 @@ class SceneForces(ReadyConstraints):
 
     def _point(self, name: str, node: Any, place: Any) -> elements.Point:
         return self._place(f"force element '{name}'", node, place)
+
+    def _ends(self, name: str, a: Any, b: Any, point_a: Any, point_b: Any) -> tuple[elements.Point, elements.Point]:
+        self._apart(f"force element '{name}'", a, b)
+        return self._point(name, a, point_a), self._point(name, b, point_b)
 
     def _path(self, name: str, path: Any) -> list[elements.Point]:
         try:

@@ -8,6 +8,7 @@ P-dot v (Guenter & Lee 2009, section 5, after eq. 16).
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
@@ -162,6 +163,19 @@ def bound(
     return Constraint(name, graph, scalar, kinds.isdisjoint((VELOCITY, SPIN, RATE)))
 
 
+def _of_what_went(what: str, symbol: str, bodies: Mapping[str, int]) -> str:
+    """What to do where a symbol is of a body that is no more there."""
+    kind, _, name = what.partition(" '")
+    quantities = (f".{kind}." for kind in (POSITION, ROTATION, VELOCITY, SPIN))
+    body = next((symbol.partition(x)[0] for x in quantities if x in symbol), symbol.rpartition(".")[0])
+    body = body.removeprefix(rate_name("")[:-1])
+    if not body or body in bodies or not name:
+        return ""
+    taken = "forces" if kind == "force element" else "constraints"
+    part = re.sub(r"(\[\d+\])?'$", "", name)
+    return f"; if body '{body}' was detached, take out what it had too: scene.{taken}.remove({part!r})"
+
+
 def resolved(
     what: str, expression: Scalar, bodies: Mapping[str, int], slots: Mapping[str, Any], parameters: frozenset[str]
 ) -> tuple[Scalar, set[str]]:
@@ -181,7 +195,7 @@ def resolved(
             raise ModelError(
                 f"{what} uses '{symbol}', which is no coordinate, rate, parameter or quantity of a body"
                 " attached in this scene; take symbols from body.q, body.v, body.position, body.rotation,"
-                " body.velocity, body.spin"
+                f" body.velocity, body.spin{_of_what_went(what, symbol, bodies)}"
             )
         found = known or ("parameter", symbol)
         inputs[node.args[0]] = graph.input(found)

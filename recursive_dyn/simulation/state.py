@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass
 from math import isfinite
@@ -14,6 +15,7 @@ from recursive_dyn.codegen.evaluator import Evaluator
 from recursive_dyn.errors import StateError
 
 _MOST_STEPS = 2**63 - 1
+_MOST_HERTZ = 1000  # beyond it, s are meant: orbits take hours
 
 
 class State:
@@ -112,6 +114,16 @@ def checked_timestep(value: Any) -> float:
     if not 0.0 < h < np.inf:
         raise StateError(f"timestep must be a positive number of seconds, not {value!r}")
     return h
+
+
+def warn_of_hertz(timestep: float, stacklevel: int) -> None:
+    """Say so where a timestep looks like steps a second."""
+    if 2.0 <= timestep <= _MOST_HERTZ and timestep == int(timestep):
+        warnings.warn(
+            f"a timestep is in seconds, and this one is {timestep:g} s long; for {timestep:g} steps a second give"
+            f" 1 / {timestep:g}",
+            stacklevel=stacklevel + 1,
+        )
 
 
 def whole(count: Any) -> int:

@@ -1,5 +1,6 @@
 """What a person gives a simulation: numbers of every ordinary kind are taken, all else is refused by name."""
 
+import warnings
 from decimal import Decimal
 from fractions import Fraction
 
@@ -133,3 +134,24 @@ def test_reading_changes_nothing(sim):
                 moving.frames(), moving.snapshot(), moving.contact_wrench("arm")
         ends.append(np.concatenate([moving.q, moving.v, [moving.time]]))
     np.testing.assert_array_equal(ends[1], ends[0])
+
+
+def test_steps_a_second_are_no_timestep(dynamics):
+    """Told where it is said; an orbit's hours are taken as they are."""
+    with pytest.warns(UserWarning, match="60 s long; for 60 steps a second give 1 / 60") as told:
+        sim = rd.Simulation(dynamics, 60)
+    with pytest.warns(UserWarning, match="240 s long") as changed:
+        sim.timestep = 240
+    assert {warning.filename for warning in (*told, *changed)} == {__file__}
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        for timestep in (1.0, 1.5, 3600.0):
+            sim.timestep = timestep
+
+
+@pytest.mark.parametrize("motion", [lambda: 0.0, lambda t, x: 0.0, lambda *, t: 0.0])
+def test_a_motion_is_a_function_of_time_alone(sim, motion):
+    name = sim.dynamics.velocity_coordinates[0]
+    with pytest.raises(rd.ModelError, match=f"the motion of '{name}' is a function of one argument, the time"):
+        sim.prescribe(name, motion)
+    sim.prescribe(name, lambda t, at=sim.q[0]: at)

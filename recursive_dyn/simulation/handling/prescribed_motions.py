@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from functools import partial
+from inspect import signature
 from math import isfinite
 from typing import Any
 
@@ -41,6 +42,7 @@ class PrescribedMotions:
         if isfinite(real(motion)):
             return SampledMotion(name, partial(_resting, float(motion)))
         if callable(motion) and not hasattr(motion, "free_symbols"):
+            _refuse_arguments(name, motion)
             return SampledMotion(name, motion)
         from recursive_dyn.graph.symbolic import from_sympy  # brings SymPy
 
@@ -144,6 +146,21 @@ def _refuse_away(name: str, at: float, start: float, remedy: str) -> None:
             f"prescribe: '{name}' is at {at:.6g}, its motion begins at {start:.6g}, {abs(start - at):.3g} away; let"
             f" it begin there, or place the coordinate first: {remedy}"
         )
+
+
+def _refuse_arguments(name: str, motion: Any) -> None:
+    """ModelError for a function that does not take the time, and nothing else."""
+    try:
+        taken = signature(motion)
+    except (TypeError, ValueError):  # functions of C say nothing
+        return
+    try:
+        taken.bind(0.0)
+    except TypeError as error:
+        raise ModelError(
+            f"prescribe: the motion of '{name}' is a function of one argument, the time in s ({error}); write"
+            " lambda t: ..., or give a number to stay at"
+        ) from None
 
 
 def _resting(position: float, time: float) -> float:

@@ -10,7 +10,7 @@ import numpy as np
 
 from recursive_dyn.codegen.evaluator import Evaluator
 from recursive_dyn.errors import StateError
-from recursive_dyn.simulation.state import State, checked_time, checked_timestep, numbers, real, whole
+from recursive_dyn.simulation.state import State, checked_time, checked_timestep, numbers, real, warn_of_hertz, whole
 
 Equations = TypeVar("Equations", bound=Evaluator)
 
@@ -31,6 +31,7 @@ class Stepped(ABC, Generic[Equations]):
     def __init__(self, dynamics: Equations, state: State, timestep: float) -> None:
         self._dynamics, self._state = dynamics, state
         self._timestep = checked_timestep(timestep)
+        warn_of_hertz(self._timestep, 3)  # of who calls the class
         self._remainder = 0.0
 
     def __setattr__(self, name: str, value: Any) -> None:
@@ -61,6 +62,7 @@ class Stepped(ABC, Generic[Equations]):
     @timestep.setter
     def timestep(self, value: float) -> None:
         self._timestep = checked_timestep(value)
+        warn_of_hertz(self._timestep, 3)  # past __setattr__
 
     @property
     def time(self) -> float:

@@ -72,7 +72,9 @@ def test_a_rollback_across_a_break_takes_what_broke_put_in_again(as_bytes):
     """Refused while the hook is missing; to the last bit the same once it is back."""
     scene = Scene()
     ball = scene.world.attach(Body("ball", mass=1.0, inertia=0.1 * np.eye(3)), joints.free())
-    hook = scene.pin(ball, scene.world, (0, 0, 0.5), (0, 0, 0.5), breaks_at=45.0, name="hook")
+    scene.pin(ball, scene.world, (0, 0, 0.5), (0, 0, 0.5), breaks_at=45.0, name="hook")
+    scene.distance(ball, scene.world, 2.0, point_b=(2.0, 0, 0), name="rod")
+    before = [*scene.constraints]
     game = bridge.Plugin(scene, timestep=1 / 60)
     taken = game.snapshot() if as_bytes else game.simulation.snapshot()
 
@@ -82,10 +84,14 @@ def test_a_rollback_across_a_break_takes_what_broke_put_in_again(as_bytes):
         return game.simulation.q.copy()
 
     first = pulled()
-    assert not scene.constraints
-    with pytest.raises(rd.StateError, match="the constraints"):
+    assert scene.constraints == before[1:]
+    with pytest.raises(rd.StateError, match=r"the constraints.*differ.*scene.constraints\[:\] ="):
         game.simulation.restore(taken)
-    scene.constraints.append(hook)
+    scene.constraints.append(before[0])
+    game.update()
+    with pytest.raises(rd.StateError, match="the constraints differ" if as_bytes else "in another order"):
+        game.simulation.restore(taken)
+    scene.constraints[:] = before
     game.update()
     game.simulation.restore(taken)
     np.testing.assert_array_equal(pulled(), first)

@@ -26,6 +26,7 @@ PARTS = (
     BODIES, "the joints", "the masses", CONSTRAINTS, FORCES, "gravity",
     PRESCRIBED, "the timestep, the integrator or the method",
 )  # fmt: skip
+_ONE = ["gravity"], [PRESCRIBED]
 _STEPS = len(PARTS) - 1  # the one part that is not of the scene, but of how it is stepped
 _DIGITS, _NOTHING = 30, 1e-15  # bits that numbers are compared to; less than this is rounding
 
@@ -50,6 +51,8 @@ def difference(
     known: bytes, present: bytes, stepped: bool, then: SceneMark | None = None, now: SceneMark | None = None
 ) -> str | None:
     """What differs between hashes of a snapshot's scene and of the present one, and what to do; None: nothing."""
+    if known == present:
+        return None
     own = [slice(DIGEST * k, DIGEST * (k + 1)) for k in range(len(PARTS))]
     at = [k for k, part in enumerate(own) if known[part] != present[part] and (stepped or k != _STEPS)]
     if not at:
@@ -57,10 +60,12 @@ def difference(
     if PARTS[at[0]] == BODIES:  # all others count bodies; what is prescribed brings time, and numbers of its motion
         at = [k for k in at if PARTS[k] in (BODIES, PRESCRIBED)]
     told = [PARTS[k] + (_came_and_went(PARTS[k], then, now) if then and now else "") for k in at]
+    back = [x for x, part in (("constraints", CONSTRAINTS), ("forces", FORCES)) if part in [PARTS[k] for k in at]]
+    again = "".join(f"; what broke or was removed is put in again at its place, scene.{x}[:] = [...]" for x in back)
     return (
-        f"the snapshot is of another scene: {' and '.join(told)} differ{'s' if told == ['gravity'] else ''} from what"
-        " was there when it was taken; let the scene be what it was, and update, before it is restored (what broke or"
-        " was removed is put in again), or take snapshots after the change"
+        f"the snapshot is of another scene: {' and '.join(told)} differ{'s' if told in _ONE else ''} from what was"
+        f" there when it was taken{again}; let the scene be what it was, and update, before it is restored, or take"
+        " snapshots after the change"
     )
 
 
@@ -70,6 +75,8 @@ def _came_and_went(part: str, then: SceneMark, now: SceneMark) -> str:
         return ""
     before, after = (then.constraints, now.constraints) if part == CONSTRAINTS else (then.forces, now.forces)
     went, came = ([x for x in dict.fromkeys(a) if x not in b] for a, b in ((before, after), (after, before)))
+    if before != after and not (went or came):
+        return " (in another order)"
     said = [f"{', '.join(repr(x) for x in names)} {what}" for names, what in ((went, "went"), (came, "came")) if names]
     return f" ({'; '.join(said)})" if said else ""
 

@@ -6,7 +6,6 @@ import pickle
 import numpy as np
 import pytest
 
-import bridge
 import recursive_dyn as rd
 from scene import Body, Scene, joints
 
@@ -75,25 +74,25 @@ def test_a_rollback_across_a_break_takes_what_broke_put_in_again(as_bytes):
     scene.pin(ball, scene.world, (0, 0, 0.5), (0, 0, 0.5), breaks_at=45.0, name="hook")
     scene.distance(ball, scene.world, 2.0, point_b=(2.0, 0, 0), name="rod")
     before = [*scene.constraints]
-    game = bridge.Plugin(scene, timestep=1 / 60)
-    taken = game.snapshot() if as_bytes else game.simulation.snapshot()
+    sim = rd.Simulation(scene.compile(), 1 / 60)
+    taken = sim.snapshot_bytes() if as_bytes else sim.snapshot()
 
     def pulled():
-        game.simulation.apply_force("ball", (0, 0, -60.0))
-        game.step(3)
-        return game.simulation.q.copy()
+        sim.apply_force("ball", (0, 0, -60.0))
+        sim.step(3)
+        return sim.q.copy()
 
     first = pulled()
     assert scene.constraints == before[1:]
     with pytest.raises(rd.StateError, match=r"the constraints.*differ.*scene.constraints\[:\] ="):
-        game.simulation.restore(taken)
+        sim.restore(taken)
     scene.constraints.append(before[0])
-    game.update()
+    sim.update(scene.compile())
     with pytest.raises(rd.StateError, match="the constraints differ" if as_bytes else "in another order"):
-        game.simulation.restore(taken)
+        sim.restore(taken)
     scene.constraints[:] = before
-    game.update()
-    game.simulation.restore(taken)
+    sim.update(scene.compile())
+    sim.restore(taken)
     np.testing.assert_array_equal(pulled(), first)
 
 

@@ -22,6 +22,7 @@ _MET, _NEAR = 1e-10, 1e-7  # rad or m that counts as met, and that is left where
 _SPEED = 1e-8  # the same of velocities, relative
 _RANK = 1e-9
 _STARTS, _ASIDE = 4, 0.05  # places to begin at, and rad or m by which they lie aside
+_AT_POLES = 1e-9  # of M, by which ways are measured that lead to poles or past them
 _NOTHING = np.zeros(0, dtype=np.int64)
 
 
@@ -134,7 +135,7 @@ def _newton(dynamics: Placeable, q: Array, body: int, pose: Array, held: Array) 
         best = float(np.abs(wanted).max())
         if best < _MET:
             return q, best
-        step = _least(dynamics, q, dynamics.jacobian(q, name), wanted, held)
+        step = _least(dynamics, q, dynamics.jacobian(q, name), wanted, held, _AT_POLES)
         if step is None or not np.isfinite(step).all():
             break
         step = step * min(1.0, _REACH / max(float(np.abs(step).max(initial=0.0)), 1e-300))
@@ -172,10 +173,12 @@ def _velocities(dynamics: Placeable, q: Array, v: Array, body: int, velocity: Ar
     return after
 
 
-def _least(dynamics: Placeable, q: Array, J: Array, wanted: Array, held: Array = _NOTHING) -> Array | None:
+def _least(
+    dynamics: Placeable, q: Array, J: Array, wanted: Array, held: Array = _NOTHING, least: float = 0.0
+) -> Array | None:
     """The change (nv,), least in the metric of M, that J and the constraints' rows make ``wanted`` of, or near it; of
-    slots that are not held; None where M is singular. M couples slots of one tree only: what no row ties together is
-    solved for by itself."""
+    slots that are not held; None where M is singular, which it is not with a share ``least`` of its entries added. M
+    couples slots of one tree only: what no row ties together is solved for by itself."""
     model, rows = dynamics.model, np.vstack([J, *_rows(dynamics, "constraint_jacobian", q)])
     free, result, M = np.ones(model.nv, dtype=bool), np.zeros(model.nv), dynamics.call("mass_matrix", q)
     free[list(model.prescribed)] = free[held] = False
@@ -183,12 +186,22 @@ def _least(dynamics: Placeable, q: Array, J: Array, wanted: Array, held: Array =
         own = slots[free[slots]]
         if len(own) and wanted[some].any():
             try:
-                L = np.linalg.cholesky(M[np.ix_(own, own)])
+                L = _root_of(M[np.ix_(own, own)], least)
                 whitened = np.linalg.solve(L, rows[np.ix_(some, own)].T).T
                 result[own] = np.linalg.solve(L.T, np.linalg.pinv(whitened, rcond=_RANK) @ wanted[some])
             except np.linalg.LinAlgError:
                 return None
     return result
+
+
+def _root_of(M: Array, least: float) -> Array:
+    """L (n, n) of M = L L^T, with a share of its largest entry added where it is singular, if any may be."""
+    try:
+        return np.linalg.cholesky(M)
+    except np.linalg.LinAlgError:
+        if least == 0.0:
+            raise
+    return np.linalg.cholesky(M + least * np.abs(M).max() * np.eye(len(M)))
 
 
 def _tied(touch: Array, trees: Array) -> Iterator[tuple[Array, Array]]:

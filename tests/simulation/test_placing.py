@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+import sympy as sp
 
 import recursive_dyn as rd
 from scene import Body, Scene, joints
@@ -198,3 +199,21 @@ def test_where_a_surface_cannot_be_is_told_by_name():
     single = touching(joints.surfaces.sphere(0.1), charts=False)
     with pytest.raises(rd.StateError, match=r"'ball' is given no velocity: M is singular"):
         single.place("ball", rd.pose((0.1, 0.1, 0.1)), [NAN, NAN, NAN, 0.3, -0.6, 0])
+
+
+def test_a_ball_that_rolls_on_a_turntable_is_placed_at_its_pole():
+    """With rows that keep it from slipping, and a plane that time moves: Newton's steps lead by the pole."""
+    scene = Scene()
+    turn, c, s = sp.eye(4), sp.cos(3 * scene.time), sp.sin(3 * scene.time)
+    turn[:2, :2] = sp.Matrix([[c, -s], [s, c]])
+    table = scene.world.attach(Body("table", mass=1.0, inertia=INERTIA), joints.Joint(turn, ()))
+    rolling = joints.surface_on_surface(joints.surfaces.plane(), joints.surfaces.sphere(0.1), spin=True)
+    scene.roll(table.attach(Body("ball", mass=0.5, inertia=0.002 * np.eye(3)), rolling))
+    sim = rd.Simulation(scene.compile(), 1 / 60)
+    sim.place("ball", rd.pose((0.05, 0.02, 0.1)), [NAN, NAN, NAN, 0.3, -0.6, 0])
+    poses, twists = sim.frames()
+    np.testing.assert_allclose(poses[1], rd.pose((0.05, 0.02, 0.1)), atol=1e-9)
+    np.testing.assert_allclose(twists[1, 3:], [0.3, -0.6, 0], atol=1e-8)
+    below = twists[1, 3:] + np.cross(twists[1, :3], [0, 0, -0.1])
+    np.testing.assert_allclose(below, np.cross([0, 0, 3.0], [0.05, 0.02, 0]), atol=1e-8)
+    sim.step(10)

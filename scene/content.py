@@ -39,8 +39,8 @@ class SceneContent:
         self.world = World()
         self.parameters: dict[str, float] = {}
         self.coordinates: dict[str, Coordinate] = {}
-        self.constraints: list[ConstraintGroup] = NamedParts("constraint")
-        self.forces: list[ElementSpec] = NamedParts("force element")
+        self.constraints: NamedParts[ConstraintGroup] = NamedParts("constraint")
+        self.forces: NamedParts[ElementSpec] = NamedParts("force element")
         self.pairs: dict[frozenset[str], Pair] = {}
         self.passing: list[tuple[str, ...]] = []
         self.joint_names: dict[str, str] = {}

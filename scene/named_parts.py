@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Protocol, TypeVar
 
 from recursive_dyn.errors import ModelError
@@ -21,8 +22,8 @@ Part = TypeVar("Part", bound=Named)
 class NamedParts(list[Part]):
     """A list of parts of a scene; ``what`` they are in messages."""
 
-    def __init__(self, what: str) -> None:
-        super().__init__()
+    def __init__(self, what: str, parts: Iterable[Part] = ()) -> None:
+        super().__init__(parts)
         self.what = what
 
     def remove(self, part: Part | str) -> None:

@@ -20,6 +20,7 @@ from scene.body import Body, Node, World
 from scene.constraint_group import ConstraintGroup
 from scene.joints.elementary import free
 from scene.joints.parametric_joint import Joint
+from scene.named_parts import NamedParts
 from scene.standing_alone import Lone
 
 _ACT = attrgetter("act")
@@ -37,8 +38,8 @@ class Hung(Protocol):
 
     def __contains__(self, name: str) -> bool: ...
 
-    constraints: list[ConstraintGroup]
-    forces: list[ElementSpec]
+    constraints: NamedParts[ConstraintGroup]
+    forces: NamedParts[ElementSpec]
 
     def model_of(self, bodies: Sequence[Body]) -> Model:
         """The tree of these bodies, with all else that it has; ModelError if there is none."""
@@ -116,7 +117,8 @@ def _without(
     """The dynamics of a scene as it would be with bodies of these names cut off, without these constraints; it stays
     as it is."""
     rest = copy.copy(scene)
-    rest.constraints = [group for group in scene.constraints if group.name not in constraints]
+    kept = (group for group in scene.constraints if group.name not in constraints)
+    rest.constraints = NamedParts("constraint", kept)
     others: dict[Node | None, Body] = {}
     for body in scene.bodies:
         other = others[body] = copy.copy(body)

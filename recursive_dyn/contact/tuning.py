@@ -19,6 +19,7 @@ SLIDING = 1e-6  # relative: friction squared so near to its bound is at it
 SETTLING = 1.0  # share by which a correction is larger or smaller for the energy that was gained or lost
 RESOLVED = 0.25  # of what a contact moves by, m/s, up to which all of a correction is given; none of twice as much
 OVERDONE = 1e-4  # share of what moves up to which what corrections bring in within a step is not looked at
+REPAID = 0.01  # the same of what its contacts, which do not glide, lost before: more would keep boxes rocking on peaks
 CREDIT = 1.0  # times the energy that turning takes in a step: what losses may be made good afterwards
 
 # One contact alone (cone)

@@ -25,7 +25,7 @@ from recursive_dyn.contact.rows.pushes import moved_by
 from recursive_dyn.contact.rows.spins import spin_of, turned_by
 from recursive_dyn.contact.rows.sustaining import HALF
 from recursive_dyn.contact.spinning import is_alone
-from recursive_dyn.contact.tuning import OVERDONE
+from recursive_dyn.contact.tuning import OVERDONE, REPAID
 
 
 @compiled
@@ -124,21 +124,23 @@ def _won(problem: ImpulseProblem, it: Island, none: Lent) -> float:
 
 @compiled
 def _left(problem: ImpulseProblem, it: Island, same: Integers) -> tuple[float, float]:
-    """Energy that an island may win, J: what contacts that last lost before, if one body moves in it; and how much
-    more is not looked at: a share of what its bodies have.
+    """Energy that an island may win, J: what its contacts lost before, if one body moves in it, of what does not glide
+    no more than a share of what it has; and how much more is not looked at: another one of what its bodies have.
 
     By semi-implicit Euler, where velocities lie behind positions, energies of a step are not those of its ends: what
     glides is left to its debts there.
     """
-    moves, lost, bodies, lone = 0.0, 0.0, 0, problem.lone
+    moves, lost, others, bodies, lone = 0.0, 0.0, 0.0, 0, problem.lone
     if problem.options.position_share != HALF:
         for c in it.contacts:
             if problem.contacts.gliding[c] != 0:
                 return np.inf, 0.0
     seen = np.zeros(len(lone.masses), dtype=np.bool_)
     for c in it.contacts:
-        if same[c] >= 0:
+        if same[c] >= 0 and problem.contacts.gliding[c] != 0:
             lost -= problem.earlier.debts[same[c]]
+        elif same[c] >= 0:
+            others -= problem.earlier.debts[same[c]]
         for side in range(2):
             k = lone_of(problem, c, side)
             if k >= 0 and not seen[k]:
@@ -146,7 +148,8 @@ def _left(problem: ImpulseProblem, it: Island, same: Integers) -> tuple[float, f
                 bodies += 1
                 w, v, m = row(lone.flown[k]), row(lone.flown[k, 3:6]), lone.masses[k]
                 moves += 0.5 * (m * dot(v, v) + dot(w, spin_of(lone.inertias[k], w)))
-    return max(lost, 0.0) if bodies == 1 else 0.0, OVERDONE * moves
+    lost = max(lost, 0.0) + min(max(others, 0.0), REPAID * moves)
+    return lost if bodies == 1 else 0.0, OVERDONE * moves
 
 
 @compiled

@@ -125,12 +125,14 @@ def _won(problem: ImpulseProblem, it: Island, none: Lent) -> float:
 @compiled
 def _left(problem: ImpulseProblem, it: Island, same: Integers) -> tuple[float, float]:
     """Energy that an island may win, J: what its contacts lost before, if one body moves in it, of what does not glide
-    no more than a share of what it has; and how much more is not looked at: another one of what its bodies have.
+    no more than a share of what it has; and how much more is not looked at: another one of what its bodies have, and
+    gravity gives them in a step, or what is at rest but for rounding would never be.
 
     By semi-implicit Euler, where velocities lie behind positions, energies of a step are not those of its ends: what
     glides is left to its debts there.
     """
-    moves, lost, others, bodies, lone = 0.0, 0.0, 0.0, 0, problem.lone
+    moves, lost, others, bodies, lone, h = 0.0, 0.0, 0.0, 0, problem.lone, problem.options.h
+    fall = h * h * dot(row(lone.gravity), row(lone.gravity))
     if problem.options.position_share != HALF:
         for c in it.contacts:
             if problem.contacts.gliding[c] != 0:
@@ -147,7 +149,7 @@ def _left(problem: ImpulseProblem, it: Island, same: Integers) -> tuple[float, f
                 seen[k] = True
                 bodies += 1
                 w, v, m = row(lone.flown[k]), row(lone.flown[k, 3:6]), lone.masses[k]
-                moves += 0.5 * (m * dot(v, v) + dot(w, spin_of(lone.inertias[k], w)))
+                moves += 0.5 * (m * (dot(v, v) + fall) + dot(w, spin_of(lone.inertias[k], w)))
     lost = max(lost, 0.0) + min(max(others, 0.0), REPAID * moves)
     return lost if bodies == 1 else 0.0, OVERDONE * moves
 

@@ -210,6 +210,18 @@ CASES: dict[str, tuple[str, ...]] = CASES_OF_LAWS | {
     "scene/test_urdf_robots.py::test_every_link_stands_where_pinocchio_puts_it": (
         "a1-True", "panda-True", "kuka-True", "mini_cheetah-*", "laikago-True", "r2d2-False", "humanoid-False",
     ),
+    "contact/test_budget.py::test_a_wall_whose_solves_end_early_gains_little_and_stands": ("10-*",),
+    "contact/test_poured.py::test_no_step_brings_energy_into_what_is_poured": ("seeds0",),
+    "simulation/test_foreign_snapshots.py::test_a_rollback_across_a_break_takes_what_broke_put_in_again": ("True",),
+    "simulation/test_loads_of_motors.py::test_an_arm_that_motors_hold_rests_and_bears_its_weight": ("motor1-*",),
+    "simulation/test_loads_of_motors.py::test_arms_on_springs_rest_where_statics_says": (
+        "*-semi_implicit_euler-*", "*-implicit_midpoint-*",
+    ),
+    "simulation/test_loads_of_motors.py::test_motors_hold_on_springs_of_any_stiffness": ("*midpoint*",),
+    "simulation/test_plastic_impulses.py::test_a_kick_is_met_by_an_impulse_that_keeps_the_momenta_of_what_floats": (
+        "*-semi_implicit_euler-*", "*-implicit_midpoint-*", "*-rk4-*",
+    ),
+    "simulation/test_taut_chains.py::test_what_hangs_beside_swings_as_alone": (),
     "test_missing_packages.py::test_what_needs_a_package_says_which": ("from scene*",),
     "test_quality.py::test_tool_is_content": ("types",),
     "test_readme.py::test_the_examples_run_one_after_the_other": (

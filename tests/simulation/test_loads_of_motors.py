@@ -145,8 +145,8 @@ def spread(*values):
 @pytest.mark.parametrize("kind", ["hinge", "ball", "element"])
 @pytest.mark.parametrize("integrator", sorted({*RULES} - {"rk4"}))  # which explodes on what it does not resolve
 @pytest.mark.parametrize("h", spread(1 / 60, 1e-3))
-@pytest.mark.parametrize("z", [0.3, 2.5, 30.0, *spread(1.0, 0.1, 10.0)[1:]])
-@pytest.mark.parametrize(("damping", "speed"), spread((1.0, 3.0), (0.0, 0.0), (100.0, 3.0)))
+@pytest.mark.parametrize("z", [0.3, 2.5, 30.0])
+@pytest.mark.parametrize(("damping", "speed"), spread((1.0, 3.0), (0.0, 0.0)))
 def test_motors_hold_on_springs_of_any_stiffness(kind, integrator, h, z, damping, speed):
     """z = h sqrt(K / M): where a motor keeps velocity 0 all is at rest after the first steps, and stays; what it gives
     is what statics says."""

@@ -17,9 +17,10 @@ from recursive_dyn.contact.islands.impacts import Bounced
 from recursive_dyn.contact.islands.islands import Partition, member
 from recursive_dyn.contact.islands.passivity import gain
 from recursive_dyn.contact.problem import ImpulseProblem
-from recursive_dyn.contact.rows.lasting import lone_of, row
+from recursive_dyn.contact.rows.lasting import dot, fallen, lone_of
 from recursive_dyn.contact.rows.responses import expand
 from recursive_dyn.contact.rows.sustaining import HALF
+from recursive_dyn.contact.rows.turning import at_center
 from recursive_dyn.contact.spinning import is_alone
 from recursive_dyn.contact.tuning import SUNK
 
@@ -29,9 +30,11 @@ def left_to_lift(problem: ImpulseProblem, whole: Island, these: Partition, early
     """What moving positions may lift each island by, J (islands,): what impulses of one that ended ``early`` took; inf
     where that is not bounded, as where something bounces, whose heights are those of its velocities, or lies deeper in
     another than what sinks does: it was built so."""
-    left, none = np.full(these.total[0], np.inf), np.zeros((len(whole.targets), 3))
+    left, none = np.full(these.total[0], np.inf), np.zeros((0, 3))
     for k in range(these.total[0]):
         if early[k] and problem.options.position_share == HALF:
+            if len(none) == 0:
+                none = np.zeros((len(whole.targets), 3))
             it, bounces, deepest = member(whole, these, k), 0.0, 0.0
             for c in it.contacts:
                 bounces, deepest = bounces + bounced[c, 0], min(deepest, problem.contacts.gaps[c])
@@ -43,25 +46,15 @@ def left_to_lift(problem: ImpulseProblem, whole: Island, these: Partition, early
 @compiled
 def _lifted_by(problem: ImpulseProblem, it: Island, V: Annotated[np.ndarray, float, 6]) -> float:
     """What ways V (nl, 6) of links lift lone bodies of an island by, J."""
-    layout, factors, lone, lift = problem.layout, problem.factors, problem.lone, 0.0
+    lone, lift = problem.lone, 0.0
     seen = np.zeros(len(lone.masses), dtype=np.bool_)
     for c in it.contacts:
         for side in range(2):
             k = lone_of(problem, c, side)
             if k >= 0 and not seen[k]:
                 seen[k] = True
-                i, at = lone.links[k], layout.refs + 3 * lone.links[k]
-                x, y, z = (
-                    lone.centers[k, 0] - factors[at],
-                    lone.centers[k, 1] - factors[at + 1],
-                    lone.centers[k, 2] - factors[at + 2],
-                )
-                a = V[i, 3] + V[i, 1] * z - V[i, 2] * y
-                b = V[i, 4] + V[i, 2] * x - V[i, 0] * z
-                d = V[i, 5] + V[i, 0] * y - V[i, 1] * x
-                v, u = row(lone.flown[k, 3:6]), row(lone.start[k, 3:6])
-                fall = a * (v[0] - u[0]) + b * (v[1] - u[1]) + d * (v[2] - u[2])
-                lift -= lone.masses[k] * fall / problem.options.h
+                moved, fall = at_center(problem, V, k, (0.0, 0.0, 0.0)), fallen(problem, k)
+                lift -= lone.masses[k] * dot(moved, fall) / problem.options.h
     return lift
 
 

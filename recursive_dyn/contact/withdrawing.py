@@ -18,9 +18,9 @@ from recursive_dyn.codegen.compiled import Flags, Floats, Integers, compiled
 from recursive_dyn.contact.blocks import Island, accumulate
 from recursive_dyn.contact.islands.impacts import Bounced
 from recursive_dyn.contact.islands.islands import Partition, member, solve_one
-from recursive_dyn.contact.islands.passivity import Impulses, Lent, gain
+from recursive_dyn.contact.islands.passivity import Impulses, Lent, gain, share_of
 from recursive_dyn.contact.problem import ImpulseProblem
-from recursive_dyn.contact.rows.lasting import dot, lone_of, row
+from recursive_dyn.contact.rows.lasting import dot, fallen, lone_of, row
 from recursive_dyn.contact.rows.pushes import moved_by
 from recursive_dyn.contact.rows.spins import spin_of, turned_by
 from recursive_dyn.contact.rows.sustaining import HALF
@@ -109,13 +109,12 @@ def _won(problem: ImpulseProblem, it: Island, none: Lent) -> float:
             k = lone_of(problem, c, side)
             if k < 0:
                 continue
-            v, u = row(lone.flown[k, 3:6]), row(lone.start[k, 3:6])
-            fall = v[0] - u[0], v[1] - u[1], v[2] - u[2]
+            fall = fallen(problem, k)
             for i in range(3):
                 won -= share * (1.0 - 2.0 * side) * P[i] * dot(row(axes[i]), fall)
             if not seen[k]:
                 seen[k] = True
-                w, m = row(lone.flown[k]), lone.masses[k]
+                w, v, m = row(lone.flown[k]), row(lone.flown[k, 3:6]), lone.masses[k]
                 spin, push = row(lone.kicks[k]), row(lone.kicks[k, 3:6])
                 won += dot(push, v) + dot(spin, w) - share * dot(push, fall)
                 won += 0.5 * (dot(push, push) / m + dot(spin, turned_by(lone.inertias[k], spin)))
@@ -186,10 +185,7 @@ def _share(it: Island, y: Floats, kicked: Floats, least: float, most: float, lef
         square += 0.5 * way * way
     if least >= left or square <= 0.0:
         return 0.0
-    slope = most - least - square
-    root = np.sqrt(slope * slope + 4.0 * square * (left - least))
-    share = 2.0 * (left - least) / (slope + root) if slope > 0.0 else 0.5 * (root - slope) / square
-    return min(share, 1.0)
+    return min(share_of(least, most, square, left), 1.0)
 
 
 @compiled

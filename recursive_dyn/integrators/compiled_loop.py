@@ -17,9 +17,8 @@ from recursive_dyn.codegen.making import jit
 # address of who is asked for forces, whether the rule is the one that holds, what springs took from a part of a step,
 # what steps took, then states
 BESIDE, ASKED, RULE, DAMPED, TRIED, TALLY, HEAD = 1, 4, 5, 6, 9, 18, 32
-EXPECTED = (
-    HEAD  # of loops that go on as the last steps did: the end of the last one (state,), and what leads on from there
-)
+# of loops that go on as the last steps did: the end of the last one (state,), and what leads on from there
+EXPECTED = HEAD
 # steps that were halved, how often, J that nothing explains, one more for who steps, sweeps of implicit rules, steps
 # from which springs took energy, J of it; then what is no sum: the most that a part of one lost, and by which spring
 TALLY_SIZE, SWEPT, SUMS = 9, 4, 7

@@ -100,18 +100,21 @@ class Landings(NamedTuple):
         missed = np.abs(dynamics.call("constraint_positions", q)) if rows else np.zeros(1)
         if not missed.max() > GAP:
             return self
-        worst, wider = int(missed.argmax()), missed.max() > self.gap
-        name = rows[worst].name if wider else self.constraint
-        return self._replace(closed=self.closed + 1, gap=max(self.gap, float(missed.max())), constraint=name)
+        gap, name = _widest(dynamics, missed, self.gap, self.constraint)
+        return self._replace(closed=self.closed + 1, gap=gap, constraint=name)
 
     def with_rates(self, dynamics: Dynamics, missed: np.ndarray, lost: float) -> Landings:
         """With rates that constraints of dynamics did not allow, by so much (m,), and J that meeting them took."""
-        worst, wider = int(missed.argmax()), missed.max() > self.rate
         if not missed.max() > GAP:
             return self._replace(lost=self.lost + lost)
-        name = dynamics.model.constraints[worst].name if wider else self.kicked
-        rate = max(self.rate, float(missed.max()))
+        rate, name = _widest(dynamics, missed, self.rate, self.kicked)
         return self._replace(met=self.met + 1, rate=rate, kicked=name, lost=self.lost + lost)
+
+
+def _widest(dynamics: Dynamics, missed: np.ndarray, most: float, name: str) -> tuple[float, str]:
+    """The most that a row was missed by, of these (m,) and of what was before, and the name of that row."""
+    worst = int(missed.argmax())
+    return (float(missed[worst]), dynamics.model.constraints[worst].name) if missed[worst] > most else (most, name)
 
 
 def told(tally: np.ndarray, noted: np.ndarray, spring: str, landings: Landings) -> Report:

@@ -105,15 +105,22 @@ def _go_towards(it: Island, lent: Lent, P: Impulses, Q: Floats, least: float, wh
         it.Q[it.scalars[j]], Q[j] = Q[j] - here, here
     accumulate(it)
     _, square = gain(it, lent)
-    slope = whole - least - square
-    root = np.sqrt(max(slope * slope - 4.0 * square * least, 0.0))
-    share = -2.0 * least / (slope + root) if slope > 0.0 else 0.5 * (root - slope) / square
+    share = share_of(least, whole, square, 0.0)
     for j in range(len(it.contacts)):
         for i in range(6):
             it.P[it.contacts[j], i] = P[j, i] + share * it.P[it.contacts[j], i]
     for j in range(len(it.scalars)):
         it.Q[it.scalars[j]] = Q[j] + share * it.Q[it.scalars[j]]
     accumulate(it)
+
+
+@compiled
+def share_of(least: float, most: float, square: float, left: float) -> float:
+    """The share of a way on which no more than ``left`` is won, from where ``least``, which is less, to where ``most``
+    is; square: the part of what is won that grows with the square of the way."""
+    slope = most - least - square
+    root = np.sqrt(max(slope * slope + 4.0 * square * (left - least), 0.0))
+    return 2.0 * (left - least) / (slope + root) if slope > 0.0 else 0.5 * (root - slope) / square
 
 
 @compiled

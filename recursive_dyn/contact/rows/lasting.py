@@ -53,6 +53,13 @@ def lone_of(problem: ImpulseProblem, c: int, side: int) -> int:
 
 
 @compiled
+def fallen(problem: ImpulseProblem, k: int) -> Three:
+    """What all that accelerates a lone body in the flight changed its centre's velocity by."""
+    v, u = row(problem.lone.flown[k, 3:6]), row(problem.lone.start[k, 3:6])
+    return v[0] - u[0], v[1] - u[1], v[2] - u[2]
+
+
+@compiled
 def is_sprung(problem: ImpulseProblem, links: Annotated[np.ndarray, int, 2], c: int) -> bool:
     """Whether a side of a contact between these links is of a tree with springs."""
     layout, found = problem.layout, False

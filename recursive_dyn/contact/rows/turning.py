@@ -199,19 +199,25 @@ def _whitened(problem: ImpulseProblem, root: Floats, halves: Floats, y: Floats) 
 @compiled
 def ended(problem: ImpulseProblem, V: Annotated[np.ndarray, float, 6], twists: Annotated[np.ndarray, float, 6]) -> None:
     """Twists (k, 6) of lone bodies at the step's end, at their centres; V (nl, 6): what impulses add to links'."""
-    layout, factors, lone = problem.layout, problem.factors, problem.lone
+    lone = problem.lone
     for k in problem.moving.lone:
-        i, at = lone.links[k], layout.refs + 3 * lone.links[k]
-        x, y, z = (
-            lone.centers[k, 0] - factors[at],
-            lone.centers[k, 1] - factors[at + 1],
-            lone.centers[k, 2] - factors[at + 2],
-        )
         for j in range(3):
-            twists[k, j] = lone.flown[k, j] + V[i, j]
-        twists[k, 3] = lone.flown[k, 3] + V[i, 3] + V[i, 1] * z - V[i, 2] * y
-        twists[k, 4] = lone.flown[k, 4] + V[i, 4] + V[i, 2] * x - V[i, 0] * z
-        twists[k, 5] = lone.flown[k, 5] + V[i, 5] + V[i, 0] * y - V[i, 1] * x
+            twists[k, j] = lone.flown[k, j] + V[lone.links[k], j]
+        twists[k, 3], twists[k, 4], twists[k, 5] = at_center(problem, V, k, row(lone.flown[k, 3:6]))
+
+
+@compiled
+def at_center(problem: ImpulseProblem, V: Annotated[np.ndarray, float, 6], k: int, before: Three) -> Three:
+    """What twists V (nl, 6) of links move the centre of a lone body by, and what it moved by before."""
+    factors, lone = problem.factors, problem.lone
+    i, at = lone.links[k], problem.layout.refs + 3 * lone.links[k]
+    x, y = lone.centers[k, 0] - factors[at], lone.centers[k, 1] - factors[at + 1]
+    z = lone.centers[k, 2] - factors[at + 2]
+    return (
+        before[0] + V[i, 3] + V[i, 1] * z - V[i, 2] * y,
+        before[1] + V[i, 4] + V[i, 2] * x - V[i, 0] * z,
+        before[2] + V[i, 5] + V[i, 0] * y - V[i, 1] * x,
+    )
 
 
 @compiled

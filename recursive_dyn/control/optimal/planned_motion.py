@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from recursive_dyn.control.led_coordinates import LedCoordinates
 from recursive_dyn.control.optimal.lqr import LQR
 from recursive_dyn.control.optimal.time_varying_lqr import TimeVaryingLQR
 from recursive_dyn.dynamics.dynamics import Dynamics
@@ -40,8 +41,7 @@ class PlannedMotion:
     @property
     def start(self) -> float:
         """The time at which it begins, s: that in q, where time is a coordinate, else 0."""
-        clock = self.dynamics.model.clock
-        return 0.0 if clock is None else float(self.q[0, clock[0]])
+        return LedCoordinates(self.dynamics).time(self.q[0])
 
     @property
     def cost(self) -> float:

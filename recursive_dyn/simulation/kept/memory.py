@@ -34,10 +34,9 @@ class KeptArrays(NamedTuple):
     order. steps (1,): counts up. joints: in maximal coordinates, joint coordinates where they were found last, which
     the next step starts from, not finite where nobody looked. pressed (nv,): for how many steps trees count as
     pressed, by coordinate; acted, steady (nv,): as in Changes; borne (nv,): forces of motors that may act in the next
-    flight (``borne_loads``), N or N m; rates: what leads a
-    flight on (``compiled_loop.leading``), when a snapshot was taken;
-    slept: who sleeps. felt (nb, 6): of a step that was cut, [moment; force] about the bodies' origins that contacts
-    gave in all parts, N m s and N s, but those of what sleeps.
+    flight (``borne_loads``), N or N m; rates: what leads a flight on (``compiled_loop.leading``), when a snapshot was
+    taken; slept: who sleeps. felt (nb, 6): of a step that was cut, [moment; force] about the bodies' origins that
+    contacts gave in all parts, N m s and N s, but those of what sleeps.
     """
 
     rows: Floats

@@ -103,13 +103,12 @@ def _powers(s: StepArrays, layout: Layout, power: Floats) -> bool:
 @compiled
 def _know_rates(s: StepArrays, layout: Layout) -> None:
     """Write the rates of springs, K (M^-1)_ii at most, where the first step that asks for them begins."""
-    it, nv = s.impulses, len(s.v)
-    rest, known = np.zeros(nv), True
+    it, nv, known = s.impulses, len(s.v), True
     for k in range(nv):
         known = known and (it.elasticity[k] == 0.0 or not np.isnan(it.rates[layout.group[k]]))
     if known:
         return
-    rates, tau = np.zeros(layout.groups), np.zeros(nv)
+    rates, tau, rest = np.zeros(layout.groups), np.zeros(nv), it.rest[:nv]
     finite = forced(it, s.q, rest, tau, s.parameters)
     free = it.accelerations.outputs.copy()
     for k in range(nv):

@@ -143,7 +143,7 @@ def keep_energies(s: StepArrays, layout: Layout, contacts: ContactTable, energie
     for k in range(count):
         now[k, LEFT] -= 0.5 * work[k]
         won, does, moving = now[k, LEFT] - energies[k, LEFT], changed.strikes[1 + k], energies[k, MOVING]
-        if sprung[k] > 0.0 and driven[k] == 0.0 and does < DRIVEN and not s.impulses.led:
+        if sprung[k] > 0.0 and driven[k] == 0.0 and does < DRIVEN and len(s.impulses.leading) == 0:
             # what dampers take of a flight that is none is nobody's loss
             gain = min(now[k, LEFT] - energies[k, FREE], gained[k])
             too_much, won = too_much or gain > LIFTED * moving, max(won, gain)

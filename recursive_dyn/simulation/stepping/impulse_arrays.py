@@ -16,6 +16,7 @@ from recursive_dyn.model.constraint import RATE, SPIN, VELOCITY
 from recursive_dyn.model.forest import blocks_of, once_alike
 from recursive_dyn.model.model import WORLD, Model
 
+_SPRINGS, _ELEMENTS = 1, 2  # of groups
 _FREE = 6  # slots of what floats, or would
 
 
@@ -25,15 +26,15 @@ class ImpulseArrays(NamedTuple):
     factors, integrate, accelerations: programs, the last one of steps of no length, with which it has most in common;
     passive, difference: where there are springs; turning (k, 2): first slot and number of slots of what turns freely;
     guided, grounded (nv,): slots of trees in which nothing turns freely, and of those in which nothing floats, but of
-    none with springs; sprung (groups,): 1 for those with springs or force elements; elasticity (nv,): of joints'
+    none with springs; sprung (groups,): 1 for those with springs, 2 with force elements; elasticity (nv,): of joints'
     springs; rates (groups,): how fast those with springs swing on them, rad^2/s^2, inf with force elements, NaN until
-    known; led: whether anything is prescribed, or depends on time; leading: slots of what is; hanging (nv,): of all but
-    bodies that float alone; conserving (nv,): of those of them without springs, dampers and force elements; swing (2
-    nv,), acted, pull (nv,): as a solve is given it; moving (1,): whether anything moves that impulses last on; changes:
-    what a solve finds, of as many rows as there can be, and no free bodies; answering (2 + 2 nv,): the step with which
-    damping and springs answer, by how much positions follow velocities in it, what is added to the diagonal of M, and 1
-    for coordinates of trees that bounce; varied, rest (nv + 1,), whole (1,): room, zeros and 1; still (nv,): 1 for
-    slots of trees that sleep, of which nothing is asked.
+    known; leading: slots of what is prescribed, and of time; hanging (nv,): of all but bodies that float alone;
+    conserving (nv,): of those of them without springs, dampers and force elements; swing (2 nv,), acted, pull (nv,): as
+    a solve is given it; moving (1,): whether anything moves that impulses last on; changes: what a solve finds, of as
+    many rows as there can be, and no free bodies; answering (2 + 2 nv,): the step with which damping and springs
+    answer, by how much positions follow velocities in it, what is added to the diagonal of M, and 1 for coordinates of
+    trees that bounce; varied, rest (nv + 1,), whole (1,): room, zeros and 1; still (nv,): 1 for slots of trees that
+    sleep, of which nothing is asked.
     """
 
     factors: ProgramCall
@@ -47,7 +48,6 @@ class ImpulseArrays(NamedTuple):
     sprung: Integers
     elasticity: Floats
     rates: Floats
-    led: bool
     leading: Integers
     hanging: Flags
     conserving: Flags
@@ -85,8 +85,7 @@ def impulse_arrays(
         room = room._replace(acted=np.zeros(0), steady=np.zeros(0))
     return ImpulseArrays(
         factors, integrate, accelerations, passive, difference, turning, guided & ~springs, grounded & ~springs, sprung,
-        *_swinging(model, sprung),
-        bool(model.prescribed), np.array(sorted(model.prescribed), dtype=np.int64), hanging, conserving,
+        *_spring_rates(model, sprung), np.array(sorted(model.prescribed), dtype=np.int64), hanging, conserving,
         np.full(2 * model.nv, np.nan), np.zeros(model.nv), np.zeros(model.nv), np.zeros(1, dtype=bool), room,
         np.zeros(2 + 2 * model.nv), np.zeros(model.nv + 1), np.zeros(model.nv + 1), np.ones(1),
         np.zeros(model.nv, dtype=np.int64) if still is None else still,
@@ -95,20 +94,19 @@ def impulse_arrays(
 
 @once_alike
 def sprung_groups(model: Model) -> np.ndarray:
-    """1 for groups (groups,) of coordinates with springs, or that force elements act on; else 0."""
+    """For groups (groups,) of coordinates: 1 with springs, 2 if force elements act on them, else 0."""
     known = layout(model)
     found = np.zeros(known.groups, dtype=np.int64)
-    found[_element_groups(model, known)] = 1
     for kind in blocks_of(model):
         own = [s for s, c in enumerate(kind.model.coordinates) if c.elasticity]
-        found[known.group[kind.slots[:, own]]] = 1
+        found[known.group[kind.slots[:, own]]] = _SPRINGS
+    found[_element_groups(model, known)] = _ELEMENTS
     return found
 
 
-def _swinging(model: Model, sprung: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+def _spring_rates(model: Model, sprung: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """``elasticity`` and ``rates``, of which none is known."""
-    elasticity, rates = np.zeros(model.nv), np.full(len(sprung), np.nan)
-    rates[_element_groups(model, layout(model))] = np.inf
+    elasticity, rates = np.zeros(model.nv), np.where(sprung == _ELEMENTS, np.inf, np.nan)
     for kind in blocks_of(model):
         elasticity[kind.slots] = [c.elasticity or 0.0 for c in kind.model.coordinates]
     return elasticity, rates

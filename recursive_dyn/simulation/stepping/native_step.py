@@ -217,8 +217,9 @@ def _problem(
 ) -> ImpulseProblem:  # fmt: skip
     """What is to be solved; known, acted, pulled: how many numbers of ``swing``, ``acted`` and ``pull`` are."""
     it, given, changed = s.impulses, free.given, s.impulses.changes
-    k, m, x, swing = free.size[0], s.counts[1], s.settings, it.swing[:known].copy()
-    if known > 0:
+    k, m, x, swing = free.size[0], s.counts[1], s.settings, it.swing[:known]
+    if known > 0 and len(it.leading) > 0:
+        swing = swing.copy()
         for slot in it.leading:  # at rest it would not speed up as it is led
             swing[slot] = swing[len(s.v) + slot] = np.nan
     return ImpulseProblem(

@@ -53,7 +53,8 @@ class State:
 class Snapshot:
     """Everything that determines what a simulation does next; touching: pairs of names of who was in touch.
 
-    scene: the mark of the one that it is of (``saved.scene_mark``), None where whoever made it knows that it fits.
+    scene: the mark of the one that it is of (``saved.scene_mark``), None where whoever made it knows that it fits;
+    moved: whether parameters moved constraints since the last step.
     """
 
     q: np.ndarray
@@ -66,6 +67,7 @@ class Snapshot:
     memory: Any
     touching: Sequence[tuple[str, str]]
     scene: Any = None
+    moved: bool = False
 
 
 def numbers(dynamics: Evaluator, name: str, value: Any, size: int) -> np.ndarray:

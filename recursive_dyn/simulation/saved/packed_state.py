@@ -21,13 +21,14 @@ from recursive_dyn.simulation.saved.scene_mark import DIGEST, PARTS, difference
 from recursive_dyn.simulation.saved.state_transfer import SLEEPING, TURNING, PackedNumbers
 from recursive_dyn.simulation.state import State
 
-MAGIC, VERSION = b"RDYN", 7
+MAGIC, VERSION = b"RDYN", 8
 _HEAD = struct.Struct(f"<4sHHII{DIGEST * len(PARTS)}s7I")  # magic, version, flags, length, checksum, mark; counts
 _CLOCKS = struct.Struct("<2d")
 # tau is not zero; momenta are carried; contacts have moments; joints between free bodies were found; trees are pressed;
 # trees rest or sleep; impulses changed velocities of trees that hang on the world; motors bear something; flights begin
-# by rates
-_FLAGS = 1, 2, 4, 8, 16, 32, 64, 128, 256
+# by rates; parameters moved constraints
+_FLAGS = 1, 2, 4, 8, 16, 32, 64, 128, 256, 512
+_MOVED = b"\1"  # after all others
 _BODY, _KEY = "<i4", "<i8"
 Data = bytes | bytearray | memoryview
 
@@ -48,6 +49,7 @@ class _Counts(NamedTuple):
 def packed(
     mark: bytes, state: State, tau: np.ndarray, remainder: float, parameters: np.ndarray,
     forces: Sequence[AppliedForce], memory: Memory, events: Events,
+    moved: bool,
 ) -> bytes:  # fmt: skip
     """The bytes of a simulation."""
     kept, momentum, table, n = memory.arrays, memory.arrays.momentum, memory.contacts.table, memory.contacts.count
@@ -91,9 +93,9 @@ def packed(
     parts += [vector.tobytes() for _, *given in forces for vector in given]
     pushed, called = np.array([number for number, *_ in forces], _KEY), "\n".join(names).encode()
     parts += [rows.astype(_KEY).tobytes(), table.keys[:n].tobytes(), pushed.tobytes()]
-    parts += [pairs.astype(_BODY).tobytes(), called]
+    parts += [pairs.astype(_BODY).tobytes(), called, _MOVED * moved]
     body = b"".join(parts)
-    there = forced, carried, turned, found, pressed, rested, acted, bears, led
+    there = forced, carried, turned, found, pressed, rested, acted, bears, led, moved
     flags = sum(flag for flag, holds in zip(_FLAGS, there, strict=True) if holds)
     trees = len(momentum.linear) if carried else 0
     counts = _Counts(len(forces), trees, len(rows), n, len(turning), len(pairs), len(called))
@@ -107,6 +109,7 @@ class Unpacked(NamedTuple):
     remainder: float
     forces: list[AppliedForce]
     names: list[str]
+    moved: bool
 
 
 def unpacked(
@@ -141,7 +144,9 @@ def _read(
     """The parts of a body, one after the other: floats, integers, pairs, names."""
     f, t, r, n, l, p, e = counts
     nq, nv = len(state.q), len(state.v)
-    forced, carried, turned, known, pressed, rested, acted, bears, led = (int(bool(flags & flag)) for flag in _FLAGS)
+    forced, carried, turned, known, pressed, rested, acted, bears, led, moved = (
+        int(bool(flags & flag)) for flag in _FLAGS
+    )
     trees = t if carried else 0
     own = 2 + nq + nv + len(parameters) + known * len(memory.arrays.joints)
     own += nv * (forced + pressed + 2 * acted + bears) + led * len(memory.arrays.rates)
@@ -157,18 +162,21 @@ def _read(
     whole = np.frombuffer(body, _KEY, r + n + f, 8 * len(floats))
     at = 8 * (len(floats) + len(whole))
     pairs = np.frombuffer(body, _BODY, 2 * p, at).reshape(-1, 2)
-    if at + 8 * p + e != len(body) or (carried and t != len(memory.arrays.momentum.linear)):
+    end = at + 8 * p + e
+    if end + moved != len(body) or bytes(body[end:]) != _MOVED * moved:
+        raise ValueError
+    if carried and t != len(memory.arrays.momentum.linear):
         raise ValueError
     if known and not len(memory.arrays.joints):
         raise ValueError
-    names = bytes(body[at + 8 * p :]).decode().split("\n") if e else []
+    names = bytes(body[at + 8 * p : end]).decode().split("\n") if e else []
     forces = list[AppliedForce]()
     if f:
         vectors = floats[own:].reshape(-1, 3, 3).copy()
         forces = [(number, *given) for number, given in zip(whole[r + n :].tolist(), vectors, strict=True)]
     sizes = forced, carried, turned, r, n, p, l, known, pressed, rested, s, acted, bears, led
     numbers = PackedNumbers(floats, whole, pairs, np.array(sizes, dtype=np.int64))
-    return Unpacked(numbers, float(floats[1]), forces, names)
+    return Unpacked(numbers, float(floats[1]), forces, names, bool(moved))
 
 
 def _check(found: Unpacked, memory: Memory, bodies: int) -> None:

@@ -36,6 +36,7 @@ class Snapshots(Sleep):
         return Snapshot(
             state.q.copy(), state.v.copy(), self._tau.copy(), state.time, self._remainder, values.copy(),
             tuple(self._forces), self._timesteps.memory.copy(), self._timesteps.events.touching(), self._scene_mark(),
+            self._timesteps.moved,
         )  # fmt: skip
 
     def snapshot_bytes(self) -> bytes:
@@ -49,7 +50,7 @@ class Snapshots(Sleep):
         steps, values = self._timesteps, self._dynamics.parameters.values_array
         return packed(
             self._scene_mark().parts, self._state, self._tau, self._remainder, values, self._forces, steps.memory,
-            steps.events,
+            steps.events, steps.moved,
         )  # fmt: skip
 
     def restore(self, snapshot: Snapshot | bytes | bytearray | memoryview) -> None:
@@ -82,6 +83,7 @@ class Snapshots(Sleep):
             self._timesteps.recall(snapshot.memory, snapshot.touching)
             self._timesteps.take_rates()
             self._timesteps.is_at(moved=True)
+            self._timesteps.moved = snapshot.moved
             self._let_forget()
 
     def _unpack(self, data: bytes | bytearray | memoryview) -> None:
@@ -97,6 +99,7 @@ class Snapshots(Sleep):
             self._remainder, self._forces = found.remainder, found.forces
             timesteps.begin()
             timesteps.is_at(moved=True)
+            timesteps.moved = found.moved
             self._let_forget()
 
     @cached_property

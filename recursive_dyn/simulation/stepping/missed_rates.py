@@ -17,7 +17,8 @@ from recursive_dyn.dynamics.projection import landing, nearly_singular
 from recursive_dyn.integrators.integrator import StatePair
 from recursive_dyn.simulation.flying.plausible import energies
 from recursive_dyn.simulation.report import Landings
-from recursive_dyn.simulation.stepping.pulled_together import with_momenta
+from recursive_dyn.simulation.stepping.moved_constraints import turned_along
+from recursive_dyn.simulation.stepping.pulled_together import PulledTogether
 
 _ROUNDING = 1e-8  # of the fastest coordinate and 1 m or rad a second: landings leave a hundredth of it
 _SINGULAR = 1e-4  # the same where rows depend on each other, and landings leave as much as a tenth
@@ -32,14 +33,21 @@ def missed_rates(dynamics: Dynamics, q: np.ndarray, v: np.ndarray) -> bool:
     return bool(missed > _SINGULAR * fastest) or not nearly_singular(dynamics, q)
 
 
-def brought_on(dynamics: Dynamics, began: StatePair, landings: Landings, gap: bool) -> tuple[StatePair, Landings]:
+def brought_on(
+    floating: PulledTogether, began: StatePair, landings: Landings, gap: bool, moved: bool
+) -> tuple[StatePair, Landings]:
     """The state on the constraints that lies nearest to where a step was to begin, and landings with what that took;
-    gap: whether anything has to move. StateError where there is none."""
+    gap: whether anything has to move; moved: as a parameter moved constraints. StateError where there is none."""
+    dynamics = floating.dynamics
     (q, v), was = landing(dynamics, *began)[0], began[1]
     missed = np.abs(dynamics.call("constraint_velocities", q, was))
-    loss = float(dynamics.kinetic_energy(q, was) - dynamics.kinetic_energy(q, v))
+    left = float(dynamics.kinetic_energy(q, v))
+    loss = float(dynamics.kinetic_energy(q, was)) - left
     if gap:
-        q, v = with_momenta(dynamics, began, (q, v))
+        way = dynamics.difference(began[0], q)
+        if moved:
+            v = turned_along(dynamics, q, v, way, left)
+        q, v = floating.with_momenta(began, (q, v), way)
         landings = with_energy(landings, dynamics, began, (q, v), loss)
     return (q, v), landings.with_rates(dynamics, missed, loss)
 

@@ -42,6 +42,7 @@ from recursive_dyn.simulation.stepping.landing_losses import with_less_loss
 from recursive_dyn.simulation.stepping.leading import Leading
 from recursive_dyn.simulation.stepping.led_beyond import landed_beside, speed, too_swift
 from recursive_dyn.simulation.stepping.missed_rates import brought_on, missed_rates, with_energy
+from recursive_dyn.simulation.stepping.pulled_together import PulledTogether
 from recursive_dyn.simulation.stepping.sampled_motion import Motions
 
 
@@ -68,15 +69,15 @@ class StepForces:
     _before: StatePair | None = None  # where a step began that motions lead
     _length = 0.0  # of that step, s
     met: tuple[bytes, ...] = ()
-    _written = True  # since the last step, as far as is known
-    gaping: StatePair | None  # the state that somebody left with gaps, until these are closed
+    _written, _moved = True, False  # since the last step, as far as is known; moved: by parameters alone
+    gaping: StatePair | None = None  # the state that somebody left with gaps, until these are closed
 
     def __init__(self, dynamics: Dynamics, integrator: str, motions: Motions = ()) -> None:
         self.joints: JointAction | None = None
         self.rule, self._dynamics = integrator, dynamics
         if isinstance(dynamics, MaximalDynamics):
             self.joints, self.rule = joint_action_of(dynamics, integrator), EXPLICIT
-        self._stuck, self.landings, self.gaping = None, Landings(), None
+        self._stuck, self.landings, self._floating = None, Landings(), PulledTogether(dynamics)
         self.motors = self.own_motors = Motors(dynamics)
         self._of_joints: JointMotors | None = None
         if isinstance(dynamics, MaximalDynamics):
@@ -84,8 +85,7 @@ class StepForces:
         self.bounded = len(ball_limits(dynamics.model).slots) > 0 or (self.joints is not None and self.joints.bounded)
         self._links = None if self.joints is None else body_links(dynamics.model)
         self._leading = Leading(dynamics, motions, (not registry.find(self.rule).kinks, self.joints is None))
-        self.timed = bool(dynamics.model.prescribed)
-        self.constrained = bool(dynamics.model.constraints)
+        self.timed, self.constrained = bool(dynamics.model.prescribed), bool(dynamics.model.constraints)
         self.meeting, self.known = self.constrained and self.joints is None, False
         self.lands = self.constrained or (self.joints is not None and self.joints.lands)
         self.singly = self.constrained or self.joints is not None
@@ -121,7 +121,7 @@ class StepForces:
         for name, move in self._leading.moved:
             self.landings = self.landings.with_move(name, move)
         if self.meeting and (self._leading.moved or self._written):
-            self._meets(state)
+            self._meets(state, self._moved and not self._leading.moved)
         self._leading.strike(state, h)
         if not self.constrained:
             return
@@ -150,9 +150,8 @@ class StepForces:
 
     def _holding(self, stuck: Stuck, state: State, tau: np.ndarray) -> np.ndarray:
         """tau (nv,) with what holds what is stuck, under what acts at the stages of the flight, too."""
-        flight, others = self._flight, np.zeros(len(tau))
-        if flight is not None:
-            others = pushing(self._dynamics, flight, state.q)
+        flight = self._flight
+        others = np.zeros(len(tau)) if flight is None else pushing(self._dynamics, flight, state.q)
         total = held(self._dynamics, stuck, state.q, state.v, tau + others) - others
         if flight is not None and flight.driven:
             flight.driving().beside = total - tau
@@ -263,11 +262,12 @@ class StepForces:
         allow it, it is brought onto them before any rule sees it, and that is told; or a step says why it cannot be."""
         last, self.met = self.met, state.moment(self._dynamics.parameters.values_array)
         self.known, self._written = self.known and last[:1] == self.met[:1], last != self.met
+        self._moved = self._written and last[:2] == self.met[:2]
         if self._written and not self.timed:
-            self._meets(state)
+            self._meets(state, self._moved)
 
-    def _meets(self, state: State) -> None:
-        """``meets``, of a state that was changed, where motions have what they lead."""
+    def _meets(self, state: State, moved: bool) -> None:
+        """``meets``, of a state that was changed, where motions have what they lead; moved: by parameters alone."""
         self._written = False
         state.keep_time()
         landings = self.landings if self.gaping is not None else self.landings.with_gap(self._dynamics, state.q)
@@ -278,7 +278,7 @@ class StepForces:
         began = state.q.copy(), v.copy()
         self.gaping = began if gap else None
         try:
-            (state.q[:], state.v[:]), self.landings = brought_on(self._dynamics, began, self.landings, gap)
+            (state.q[:], state.v[:]), self.landings = brought_on(self._floating, began, landings, gap, moved)
         except StateError:
             return
         self.gaping = None

@@ -134,6 +134,17 @@ class Timesteps(Timestep):
     def landed(self, value: tuple[Landings, StatePair | None]) -> None:
         self._forces.landings, self._forces.gaping = value
 
+    @property
+    def moved(self) -> bool:
+        """Whether since the last step only parameters changed, by which constraints move what they hold."""
+        state, met = self._state, self._forces.met
+        now = state.moment(self._dynamics.parameters.values_array)
+        return self._forces.meeting and met[:2] == now[:2] and met != now
+
+    @moved.setter
+    def moved(self, value: bool) -> None:
+        self._forces.met = (*self._state.moment(np.zeros(0))[:2], b"") if value else ()
+
     def solution(self) -> Solution:
         """What the solve of the last step did."""
         return self.memory.solution()

@@ -268,7 +268,7 @@ class Simulation(Prescribing):
                     self._timesteps.run(self, tau, self._timestep, 1)
                     self._answered()
                     if loads:
-                        self.breaking.end(self, loads, self._timesteps.memory)
+                        self.breaking.end(self, loads, self._timesteps.memory, self._timesteps.borne())
                     for observer in self.observers:
                         observer.note()
             else:
@@ -277,7 +277,7 @@ class Simulation(Prescribing):
                 self._timesteps.run(self, self._tau, self._timestep, count, self._charts)
         finally:
             if count:
-                asked = self._sensors or self._dynamics.model.prescribed
+                asked = self._sensors or self._dynamics.model.prescribed or self._dynamics.constraints
                 self._timesteps.memory.acted = Acted(self._tau.copy(), tuple(self._acting())) if asked else None
                 if self._forces or self.control is not None or self._timesteps.flight.driven:
                     self._let_go()

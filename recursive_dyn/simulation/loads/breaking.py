@@ -107,11 +107,12 @@ class Breaking:
         loads.external[:] = world_wrenches(dynamics, q, forces) if forces else 0.0
         loads.external += loads.constraints.begin(q, v, tau)
 
-    def end(self, simulation: Breakable, loads: JointLoads, memory: Memory) -> None:
-        """A step ended: cut what broke. Loads of parts of it were noted."""
+    def end(self, simulation: Breakable, loads: JointLoads, memory: Memory, borne: np.ndarray) -> None:
+        """A step ended, whose flight had these forces (nv,) of motors: cut what broke. Loads of parts of it were
+        noted."""
         arrived = simulation.arrived
         if memory.arrays.parts[0] == 1:
-            loads.note(arrived, memory, simulation.timestep)
+            loads.note(arrived, memory, borne, simulation.timestep)
         names = []
         for k in loads.broken():
             if loads.names[k] in self.going:

@@ -26,6 +26,7 @@ class ConstraintLoads:
         row = ", row 0" if isinstance(dynamics, MaximalDynamics) else ""
         self._numbers = np.array([numbers.index(f"constraint {name}{row}") for name in known], dtype=np.int64)
         self._start, self._means = np.zeros((2, len(known)))
+        self._began: tuple[np.ndarray, ...] | None = None
         self.sizes = dict.fromkeys(self._bearing, 0.0)
 
     def begin(self, q: np.ndarray, v: np.ndarray, tau: np.ndarray) -> np.ndarray:
@@ -46,7 +47,18 @@ class ConstraintLoads:
             return pulls
         acting = tau + own.passive_forces(q, v)
         self._start[:] = own.multipliers(q, v, acting)
-        return pulls + own.constraint_wrenches(q, v, acting)
+        pushes = own.constraint_wrenches(q, v, acting)
+        self._began = None if isinstance(dynamics, MaximalDynamics) else (q.copy(), v.copy(), acting, pushes)
+        return pulls + pushes
+
+    def bear(self, borne: np.ndarray) -> np.ndarray | float:
+        """Constraints bear as well what motors and dry friction gave in all of the flight, borne (nv,), which is known
+        at its end: what they do to bodies more than ``begin`` said (nb, 6)."""
+        if self._began is None or not len(self._start) or not borne.any():
+            return 0.0
+        q, v, acting, pushes = self._began
+        self._start[:] = self._dynamics.multipliers(q, v, acting + borne)
+        return self._dynamics.constraint_wrenches(q, v, acting + borne) - pushes
 
     def note(self, memory: Memory, h: float, share: float) -> None:
         """A step, or a part of one of length h, that share of it, ended."""

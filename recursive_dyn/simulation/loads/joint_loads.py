@@ -89,8 +89,9 @@ class JointLoads:
         """A step begins, in which nothing was transmitted yet."""
         self._arrays.means[:] = 0.0
 
-    def note(self, present: Present, memory: Memory, h: float, share: float = 1.0) -> None:
-        """A step, or a part of one of length h, that share of it, ended where the bodies are at present."""
+    def note(self, present: Present, memory: Memory, borne: np.ndarray, h: float, share: float = 1.0) -> None:
+        """A step, or a part of one of length h, that share of it, ended where the bodies are at present; borne (nv,):
+        forces of motors and dry friction that its flight had."""
         now = self._dynamics.parameters.values_array
         if not np.array_equal(now, self._made_at):
             own = own_masses(self._dynamics.model, dict(self._dynamics.parameters))
@@ -98,8 +99,10 @@ class JointLoads:
             for kept, value in zip(self._arrays[1:4], own, strict=True):
                 kept[:] = value
             self._made_at[:] = now
-        frames = MovedFrames(present.poses, present.twists, present.start_twists)
+        frames, known = MovedFrames(present.poses, present.twists, present.start_twists), self.external.copy()
+        self.external += self.constraints.bear(borne)
         find_loads(self._arrays, frames, memory.contacts.table, h, share)
+        self.external[:] = known
         self.constraints.note(memory, h, share)
 
     def parent(self, index: int) -> str:

@@ -64,13 +64,15 @@ class Acting:
     wrenches: np.ndarray
 
 
-def acting(simulation: StepResults) -> Acting:
-    """The same, of maximal coordinates too, in which the user's forces act on bodies."""
+def acting(simulation: StepResults, given: np.ndarray | None = None) -> Acting:
+    """The same, of maximal coordinates too, in which the user's forces act on bodies; given (nv,): these, or None:
+    those of the last step."""
     d, q, v, wrenches = simulation.dynamics, simulation.q, simulation.v, wrenches_on_bodies(simulation)
+    given = simulation.acted.tau if given is None else given
     if isinstance(d, MaximalDynamics):
-        wrenches = wrenches + wrenches_of(d, q, simulation.acted.tau)
+        wrenches = wrenches + wrenches_of(d, q, given)
         (q, v), d = d.to_reduced(q, v, simulation.near), d.reduced
         tau = _of_rows(simulation, d, q)
     else:
-        tau = forces_on_coordinates(simulation)
+        tau = given + _of_rows(simulation, d, q)
     return Acting(d, q, v, tau + d.passive_forces(q, v), wrenches)

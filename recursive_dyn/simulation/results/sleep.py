@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from recursive_dyn.contact.forest_layout import layout
 from recursive_dyn.simulation.kept.sleeping import trees_of_bodies, wake_all
-from recursive_dyn.simulation.results.step_results import StepResults
+from recursive_dyn.simulation.results.transmitted import Transmitted
 
 
-class Sleep(StepResults):
+class Sleep(Transmitted):
     """What a simulation tells of what sleeps, see ``contact.sleep_after``."""
 
     @property

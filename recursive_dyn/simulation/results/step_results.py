@@ -17,7 +17,6 @@ from recursive_dyn.simulation.joint_laws.motor import MotorForce
 from recursive_dyn.simulation.joint_laws.motors import Motors
 from recursive_dyn.simulation.kept.events import ContactEvent
 from recursive_dyn.simulation.loads.breaking import Breaking, BrokenConstraint, BrokenJoint
-from recursive_dyn.simulation.loads.constraint_loads import wrenches_of
 from recursive_dyn.simulation.present import Present
 from recursive_dyn.simulation.report import Report
 from recursive_dyn.simulation.results.stepped import Stepped
@@ -124,19 +123,6 @@ class StepResults(Stepped[Dynamics]):
         """``joint_coordinates`` if the last step found any, for ``near``."""
         found = self.joint_coordinates
         return found if np.isfinite(found).all() else None
-
-    @property
-    def multipliers(self) -> np.ndarray:
-        """Lagrange multipliers (m,) of the scene's constraints at the present state.
-
-        The joints' damping and springs act as well. Stops at limits act within a step only and are not included.
-        """
-        dynamics, q, v, tau = self._dynamics, self._state.q, self._state.v, self._tau
-        if isinstance(dynamics, MaximalDynamics):
-            wrenches = wrenches_of(dynamics, q, tau).reshape(-1)
-            (q, v), dynamics = dynamics.to_reduced(q, v, self.near), dynamics.reduced
-            tau = dynamics.call("external_forces", q, wrenches)
-        return dynamics.multipliers(q, v, tau + dynamics.passive_forces(q, v))
 
     def contact_wrench(self, body: Any) -> np.ndarray:
         """[moment; force] (6,) of all contacts on a body during the last step, world axes about its origin."""

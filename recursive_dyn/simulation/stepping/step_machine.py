@@ -196,6 +196,14 @@ class StepMachine:
             self._start = StepStart(self._state, self._memory, events)
         return self._start
 
+    def borne(self) -> np.ndarray:
+        """Forces (nv,) of motors and dry friction that the flight of the last step, or part, had, N or N m."""
+        sources, h, result = self.arrays.sources, self.arrays.settings[0], np.zeros(len(self._state.v))
+        it, count = sources.motors, int(sources.motors.motors.size[0])
+        np.add.at(result, it.motors.slots[:count], it.flown[:count] / h)
+        np.add.at(result, sources.rubbing, sources.rubbed / h)
+        return result
+
     def undo(self) -> None:
         """Back to where ``fly`` started, if the step is not done."""
         if self.arrays.flown[0]:

@@ -158,7 +158,7 @@ class Timestep:
                     part[:], self._state.clock[0] = (k, parts), time + k * h / parts
                     self._part(machine, simulation, tau, h / parts)
                     if self.loads:
-                        self.loads.note(self.at_present(), self.memory, h / parts, 1 / parts)
+                        self.loads.note(self.at_present(), self.memory, machine.borne(), h / parts, 1 / parts)
             self.flight.tally[CUT] += 1
         except BaseException:
             machine.undo()

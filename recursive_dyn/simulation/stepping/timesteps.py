@@ -149,6 +149,10 @@ class Timesteps(Timestep):
         """What the solve of the last step did."""
         return self.memory.solution()
 
+    def borne(self) -> np.ndarray:
+        """Forces (nv,) of motors and dry friction that the last step's flight had, N or N m."""
+        return self.ready().borne()
+
     def coordinates(self) -> dict[str, float]:
         """Impulses of the last step by row."""
         return self.memory.coordinates(row_names(self._dynamics.model))

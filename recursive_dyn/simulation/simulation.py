@@ -268,7 +268,7 @@ class Simulation(Prescribing):
                     self._timesteps.run(self, tau, self._timestep, 1)
                     self._answered()
                     if loads:
-                        self.breaking.end(self, loads, self._timesteps.memory, self._timesteps.borne())
+                        self.breaking.end(self, loads, self._timesteps)
                     for observer in self.observers:
                         observer.note()
             else:

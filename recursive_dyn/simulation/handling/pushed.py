@@ -67,6 +67,7 @@ class Pushed(PlacedState):
         hands where they do not act at the stages; and, where joints may break, with all of them as they are at its
         start."""
         state, tau, d = self._state, self._tau, self._dynamics
+        self._timesteps.meet()
         if self._charts:  # before a step rather than after it, so that a state given by hand is served as well
             self._charts.improve(state, tau)
         law, flight = None, self._timesteps.flight

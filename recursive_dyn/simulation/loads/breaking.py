@@ -14,6 +14,7 @@ from recursive_dyn.dynamics.dynamics import Dynamics
 from recursive_dyn.simulation.flying.applied_forces import AppliedForce, world_wrenches
 from recursive_dyn.simulation.kept.memory import Memory
 from recursive_dyn.simulation.loads.joint_loads import JointLoads
+from recursive_dyn.simulation.loads.kicks import Kick
 from recursive_dyn.simulation.present import Present
 from recursive_dyn.simulation.surroundings import PlainDetector, Surroundings
 
@@ -64,6 +65,20 @@ class Breakable(Protocol):
         ...
 
 
+class Taken(Protocol):
+    """A step as it was taken."""
+
+    memory: Memory
+
+    def borne(self) -> np.ndarray:
+        """Forces (nv,) of motors and dry friction in its flight."""
+        ...
+
+    def kicked(self) -> Kick | None:
+        """The impulse of constraints with which it began."""
+        ...
+
+
 class Preparable(Protocol):
     """A simulation for which dynamics are prepared."""
 
@@ -107,12 +122,13 @@ class Breaking:
         loads.external[:] = world_wrenches(dynamics, q, forces) if forces else 0.0
         loads.external += loads.constraints.begin(q, v, tau)
 
-    def end(self, simulation: Breakable, loads: JointLoads, memory: Memory, borne: np.ndarray) -> None:
-        """A step ended, whose flight had these forces (nv,) of motors: cut what broke. Loads of parts of it were
-        noted."""
-        arrived = simulation.arrived
-        if memory.arrays.parts[0] == 1:
-            loads.note(arrived, memory, borne, simulation.timestep)
+    def end(self, simulation: Breakable, loads: JointLoads, taken: Taken) -> None:
+        """A step ended, as it was taken: cut what broke. Loads of parts of it were noted."""
+        arrived, h = simulation.arrived, simulation.timestep
+        if taken.memory.arrays.parts[0] == 1:
+            loads.note(arrived, taken.memory, taken.borne(), h)
+        if (kicked := taken.kicked()) is not None:
+            loads.kick(kicked, h)
         names = []
         for k in loads.broken():
             if loads.names[k] in self.going:

@@ -62,7 +62,11 @@ class ConstraintLoads:
 
     def note(self, memory: Memory, h: float, share: float) -> None:
         """A step, or a part of one of length h, that share of it, ended."""
-        self._means += share * (self._start + memory.arrays.rows[self._numbers] / h)
+        self.add(share * (self._start + memory.arrays.rows[self._numbers] / h))
+
+    def add(self, means: np.ndarray) -> None:
+        """They transmitted these (m,), as means over the step, besides."""
+        self._means += means
         for name, rows in self._rows.items():
             self.sizes[name] = math.hypot(*self._means[rows])
 

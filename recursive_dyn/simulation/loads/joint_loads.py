@@ -17,18 +17,22 @@ from typing import Annotated, NamedTuple
 import numpy as np
 
 from recursive_dyn.codegen.compiled import Floats, Integers, compiled
-from recursive_dyn.contact.contact_buffer import ContactTable
+from recursive_dyn.contact.contact_buffer import ContactBuffer, ContactTable
 from recursive_dyn.dynamics.dynamics import Dynamics
 from recursive_dyn.model.own_masses import own_masses
 from recursive_dyn.simulation.kept.events import WORLD
 from recursive_dyn.simulation.kept.memory import Memory
 from recursive_dyn.simulation.loads.constraint_loads import ConstraintLoads
+from recursive_dyn.simulation.loads.kicks import Kick, transmitted
 from recursive_dyn.simulation.present import Present
 
 Pose = Annotated[np.ndarray, float, 4]
 Matrix = Annotated[np.ndarray, float, 3]
 Rows3 = Annotated[np.ndarray, float, 3]
 Rows6 = Annotated[np.ndarray, float, 6]
+
+
+_AT_ONCE = 1e-9  # s, in which nothing turns
 
 
 class LoadArrays(NamedTuple):
@@ -104,6 +108,17 @@ class JointLoads:
         find_loads(self._arrays, frames, memory.contacts.table, h, share)
         self.external[:] = known
         self.constraints.note(memory, h, share)
+
+    def kick(self, kick: Kick, h: float) -> None:
+        """A step of length h began with an impulse of constraints, which joints transmitted to what hangs on them."""
+        q, before, after = kick
+        impulses, pushes = transmitted(self._dynamics, kick)
+        frames = MovedFrames(
+            self._dynamics.poses(q), self._dynamics.velocities(q, after), self._dynamics.velocities(q, before)
+        )
+        arrays = self._arrays._replace(external=pushes / _AT_ONCE, gravity=np.zeros(3))
+        find_loads(arrays, frames, ContactBuffer().table, _AT_ONCE, _AT_ONCE / h)
+        self.constraints.add(impulses / h)
 
     def parent(self, index: int) -> str:
         """The name of what a body hangs on."""

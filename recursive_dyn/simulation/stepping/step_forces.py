@@ -41,8 +41,8 @@ from recursive_dyn.simulation.state import State
 from recursive_dyn.simulation.stepping.landing_losses import with_less_loss
 from recursive_dyn.simulation.stepping.leading import Leading
 from recursive_dyn.simulation.stepping.led_beyond import landed_beside, speed, too_swift
-from recursive_dyn.simulation.stepping.missed_rates import brought_on, missed_rates, with_energy
-from recursive_dyn.simulation.stepping.pulled_together import PulledTogether
+from recursive_dyn.simulation.stepping.met_constraints import MetConstraints
+from recursive_dyn.simulation.stepping.missed_rates import with_energy
 from recursive_dyn.simulation.stepping.sampled_motion import Motions
 
 
@@ -61,23 +61,20 @@ class StepForces:
     next one; one_by_one: whether one begins with more, too; timed: whether anything is prescribed, so that steps
     ``begin`` and ``end``; motors: of the user; own_motors: of the dynamics' own coordinates, none where joints between
     bodies have them. landings: what they did beyond what flights left; meeting: whether states are to be on constraints
-    where steps begin; met: where the last one ended, as bytes (``State.moment``).
+    where steps begin, as ``constraints`` know.
     """
 
     _stuck: Stuck | None  # since the last step, see ``dynamics.taut``
     _flight: Flight | None = None
     _before: StatePair | None = None  # where a step began that motions lead
     _length = 0.0  # of that step, s
-    met: tuple[bytes, ...] = ()
-    _written, _moved = True, False  # since the last step, as far as is known; moved: by parameters alone
-    gaping: StatePair | None = None  # the state that somebody left with gaps, until these are closed
 
     def __init__(self, dynamics: Dynamics, integrator: str, motions: Motions = ()) -> None:
         self.joints: JointAction | None = None
         self.rule, self._dynamics = integrator, dynamics
         if isinstance(dynamics, MaximalDynamics):
             self.joints, self.rule = joint_action_of(dynamics, integrator), EXPLICIT
-        self._stuck, self.landings, self._floating = None, Landings(), PulledTogether(dynamics)
+        self._stuck, self.landings, self.constraints = None, Landings(), MetConstraints(dynamics)
         self.motors = self.own_motors = Motors(dynamics)
         self._of_joints: JointMotors | None = None
         if isinstance(dynamics, MaximalDynamics):
@@ -86,7 +83,7 @@ class StepForces:
         self._links = None if self.joints is None else body_links(dynamics.model)
         self._leading = Leading(dynamics, motions, (not registry.find(self.rule).kinks, self.joints is None))
         self.timed, self.constrained = bool(dynamics.model.prescribed), bool(dynamics.model.constraints)
-        self.meeting, self.known = self.constrained and self.joints is None, False
+        self.meeting = self.constrained and self.joints is None
         self.lands = self.constrained or (self.joints is not None and self.joints.lands)
         self.singly = self.constrained or self.joints is not None
         self.one_by_one = self.singly or bool(motions)
@@ -120,8 +117,9 @@ class StepForces:
         self._leading.move(state, h)
         for name, move in self._leading.moved:
             self.landings = self.landings.with_move(name, move)
-        if self.meeting and (self._leading.moved or self._written):
-            self._meets(state, self._moved and not self._leading.moved)
+        if self.meeting and (self._leading.moved or self.constraints.written):
+            moved = self.constraints.only_parameters and not self._leading.moved
+            self._meets(state, self._leading.rates(state), moved)
         self._leading.strike(state, h)
         if not self.constrained:
             return
@@ -133,6 +131,8 @@ class StepForces:
 
     def is_at(self, state: State, moved: bool = False) -> None:
         """Steps go on from a state that is another one; moved: to which somebody has moved."""
+        if moved:
+            self.constraints.forget()
         if self.timed:
             self._leading.is_at(state, moved)
 
@@ -193,8 +193,8 @@ class StepForces:
             raise StateError(f"simulation at t = {time:.6g} s: {error}") from None
         if taken > 0.0:
             self.landings = self.landings._replace(taken=self.landings.taken + taken)
-        if self.gaping is not None:
-            began, self.gaping = self.gaping, None
+        if (began := self.constraints.gaping) is not None:
+            self.constraints.gaping = None
             self.landings = with_energy(self.landings, self._dynamics, began, state)
         if not met:
             return self._tautened(*state) or led_on(self._dynamics, *state) or state
@@ -226,7 +226,7 @@ class StepForces:
 
     def knows(self, state: State) -> None:
         """Know what is stuck where steps go on from, before one fails of it; what motions may lead on is not."""
-        self.known = True
+        self.constraints.known = True
         if self._stuck is None and not self._dynamics.model.prescribed and stress(self._dynamics, state.q)[1] < NARROW:
             self.tautens(state)
 
@@ -252,36 +252,19 @@ class StepForces:
 
     def begins(self, state: State, landings: Landings) -> None:
         """It goes on from a state that an edit left, and with these landings."""
-        self.landings = landings if self.joints is not None else landings.with_gap(self._dynamics, state.q)
-        if self.landings.closed > landings.closed:
-            self.gaping = state.q.copy(), state.v.copy()
-            self.met = ()
+        self.landings = landings if self.joints is not None else self.constraints.begins(state, landings)
 
     def meets(self, state: State) -> None:
         """Steps go on from a state that somebody, or an edit, may have changed, or parameters: where constraints do not
         allow it, it is brought onto them before any rule sees it, and that is told; or a step says why it cannot be."""
-        last, self.met = self.met, state.moment(self._dynamics.parameters.values_array)
-        self.known, self._written = self.known and last[:1] == self.met[:1], last != self.met
-        self._moved = self._written and last[:2] == self.met[:2]
-        if self._written and not self.timed:
-            self._meets(state, self._moved)
+        if not self.meeting:
+            return
+        self.constraints.look(state)
+        if self.constraints.written and not self.timed:
+            self._meets(state, state.v, self.constraints.only_parameters)
 
-    def _meets(self, state: State, moved: bool) -> None:
-        """``meets``, of a state that was changed, where motions have what they lead; moved: by parameters alone."""
-        self._written = False
-        state.keep_time()
-        landings = self.landings if self.gaping is not None else self.landings.with_gap(self._dynamics, state.q)
-        gap = self.gaping is not None or landings is not self.landings
-        self.landings, v = landings, self._leading.rates(state) if self.timed else state.v
-        if not gap and not missed_rates(self._dynamics, state.q, v):
-            return
-        began = state.q.copy(), v.copy()
-        self.gaping = began if gap else None
-        try:
-            (state.q[:], state.v[:]), self.landings = brought_on(self._floating, began, landings, gap, moved)
-        except StateError:
-            return
-        self.gaping = None
+    def _meets(self, state: State, v: np.ndarray, moved: bool) -> None:
+        self.landings = self.constraints.bring(state, v, self.landings, moved)
 
     def keep_momenta(self, q: np.ndarray, v: np.ndarray, state: State) -> None:
         """Let what floats in joints have the momenta in this state that it had at q, v, where it was moved from."""

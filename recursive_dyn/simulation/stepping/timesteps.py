@@ -26,6 +26,7 @@ from recursive_dyn.simulation.joint_laws.coordinate_rows import row_names
 from recursive_dyn.simulation.kept.events import Events
 from recursive_dyn.simulation.kept.memory import Memory
 from recursive_dyn.simulation.loads.joint_loads import JointLoads, breakable
+from recursive_dyn.simulation.loads.kicks import Kick
 from recursive_dyn.simulation.present import Present
 from recursive_dyn.simulation.report import Landings, Report, damping_spring, keep_name, told
 from recursive_dyn.simulation.state import State
@@ -128,26 +129,36 @@ class Timesteps(Timestep):
     @property
     def landed(self) -> tuple[Landings, StatePair | None]:
         """What landings did so far, and the state whose gaps are still to be closed."""
-        return self._forces.landings, self._forces.gaping
+        return self._forces.landings, self._forces.constraints.gaping
 
     @landed.setter
     def landed(self, value: tuple[Landings, StatePair | None]) -> None:
-        self._forces.landings, self._forces.gaping = value
+        self._forces.landings, self._forces.constraints.gaping = value
 
     @property
     def moved(self) -> bool:
         """Whether since the last step only parameters changed, by which constraints move what they hold."""
-        state, met = self._state, self._forces.met
+        state, met = self._state, self._forces.constraints.met
         now = state.moment(self._dynamics.parameters.values_array)
         return self._forces.meeting and met[:2] == now[:2] and met != now
 
     @moved.setter
     def moved(self, value: bool) -> None:
-        self._forces.met = (*self._state.moment(np.zeros(0))[:2], b"") if value else ()
+        self._forces.constraints.met = (*self._state.moment(np.zeros(0))[:2], b"") if value else ()
 
     def solution(self) -> Solution:
         """What the solve of the last step did."""
         return self.memory.solution()
+
+    def meet(self) -> None:
+        """Bring what somebody wrote to onto constraints before anyone asks what drives the next step: where motions
+        lead something that is when it begins."""
+        self._forces.constraints.kicked = None
+        self._forces.meets(self._state)
+
+    def kicked(self) -> Kick | None:
+        """The plastic impulse of constraints with which the last step began since ``meet``."""
+        return self._forces.constraints.kicked
 
     def borne(self) -> np.ndarray:
         """Forces (nv,) of motors and dry friction that the last step's flight had, N or N m."""
@@ -177,9 +188,8 @@ class Timesteps(Timestep):
         Charts are improved before each, and tau (nv,) with the state. None: the caller did it, before one step.
         """
         forces, state = self._forces, self._state
-        if forces.meeting:
-            forces.meets(state)
-        if forces.meeting and not forces.known:
+        forces.meets(state)
+        if forces.meeting and not forces.constraints.known:
             forces.knows(state)
         start, tried = state.time, False
         while count > 0:
@@ -195,7 +205,7 @@ class Timesteps(Timestep):
                 else:
                     raise
         if forces.meeting:
-            forces.met = state.moment(self._dynamics.parameters.values_array)
+            forces.constraints.left(state)
 
     def _run(self, simulation: Surrounded, tau: np.ndarray, h: float, count: int, charts: Charts | None) -> None:
         """``run``, as it fails."""

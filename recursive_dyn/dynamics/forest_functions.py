@@ -22,7 +22,7 @@ from recursive_dyn.codegen.making import jit
 from recursive_dyn.graph.expression import Graph
 from recursive_dyn.graph.program import Program, schedule
 from recursive_dyn.graph.recent import Recent
-from recursive_dyn.integrators.driven import DRIVEN, LOADED
+from recursive_dyn.integrators.driven import DRIVEN, LED, LOADED
 from recursive_dyn.integrators.integrator import Integrator
 from recursive_dyn.integrators.registry import stepping
 from recursive_dyn.model.forest import Kind, kinds_of, numbers_of, once_alike
@@ -63,8 +63,10 @@ class Forest:
         """The kernel of a function of the whole; None where it is not of trees. report: told the share compiled."""
         if not self.pays or function.rows is None:
             return None
-        derivative, numbers = "/" in name.removeprefix(DRIVEN).removeprefix(LOADED), numbers_of(self.model)
-        if numbers is not None and function.rows in tree_rows.PLANNED and not derivative:
+        numbers, alone = numbers_of(self.model), name
+        for prefix in (LED, DRIVEN, LOADED):
+            alone = alone.removeprefix(prefix)
+        if numbers is not None and function.rows in tree_rows.PLANNED and "/" not in alone:
             return self._planned(name, function, numbers, report)
         model, kinds, (tables, (_, *places)) = self.model, self.kinds, self._constants
         outputs = function.rows(model, kinds)

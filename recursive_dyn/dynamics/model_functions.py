@@ -25,7 +25,7 @@ from recursive_dyn.dynamics.parameters import Parameters
 from recursive_dyn.errors import ModelError
 from recursive_dyn.graph.program import Program, schedule
 from recursive_dyn.graph.recent import Recent
-from recursive_dyn.integrators.driven import driven, loaded
+from recursive_dyn.integrators.driven import driven, led, loaded
 from recursive_dyn.integrators.registry import stepping
 from recursive_dyn.model.model import Model
 from recursive_dyn.recursion.context import (
@@ -54,6 +54,7 @@ _DERIVED = {
     "along parameters": along_parameters,
     "driven": driven,
     "loaded": loaded,
+    "led": led,
 }
 _TREES = Recent[Evaluator](256)  # by method and key of a tree's model
 _OF_COORDINATES = ("v", "a", "tau", "v_middle", "v_end", "a_end", "a_before", "v_before", "diagonal", "bouncing")
@@ -62,8 +63,8 @@ _OF_COORDINATES = ("v", "a", "tau", "v_middle", "v_end", "a_end", "a_before", "v
 @dataclass(frozen=True, eq=False)
 class ModelFunctions:
     """``FUNCTIONS`` of a model, for an Evaluator; "function/parameter" is the derivative by a scene parameter, and
-    "along/function", "along parameters/function" are those of ``derivatives.derived_functions``, "driven/function"
-    and "loaded/function" are of ``integrators.driven``.
+    "along/function", "along parameters/function" are those of ``derivatives.derived_functions``, "driven/function",
+    "loaded/function" and "led/function" are of ``integrators.driven``.
 
     method: "recursive", "lagrangian", "trace" (Guenter & Lee's own form, a reference), "method_two" (Si & Guenter's,
     link by link), or "auto", which keeps of the graphs of the first two the one with fewer operations. ModelError for

@@ -15,7 +15,8 @@ from recursive_dyn.integrators.loop_text import ASK
 from recursive_dyn.recursion.context import Context, Function, Outputs
 from recursive_dyn.recursion.forces.pushed_bodies import PUSHES
 
-DRIVEN, LOADED = "driven/", "loaded/"  # before the names of the functions
+DRIVEN, LOADED, LED = "driven/", "loaded/", "led/"  # before the names of the functions
+PUSHED_LED = LED + DRIVEN
 LOAD, LEAD = "diagonal", "a"  # segments of their inputs
 
 
@@ -38,6 +39,16 @@ def loaded(function: Function) -> Function:
     return replace(under_pushes, inputs=(*under_pushes.inputs, LOAD, LEAD), build=build)
 
 
+def led(function: Function) -> Function:
+    """The same function of a tree that motors lead, as ``led_motors`` has it: under such forces, which are so large
+    where velocities are kept that the energies of their loads would say nothing. Their power is told instead."""
+
+    def build(c: Context) -> Outputs:
+        return function.build(replace(c, tree=c.tree.loaded(c.input(LOAD), c.input(LEAD), leads=True)))
+
+    return replace(function, inputs=(*function.inputs, LOAD, LEAD), build=build)
+
+
 def driven_rule(rule: Integrator) -> Integrator:
     """The rule over driven functions, whose loop asks for forces."""
     return _over(rule, DRIVEN, driven)
@@ -48,9 +59,19 @@ def loaded_rule(rule: Integrator) -> Integrator:
     return _over(rule, LOADED, loaded)
 
 
-def _over(rule: Integrator, prefix: str, made: Callable[[Function], Function]) -> Integrator:
+def led_rule(rule: Integrator) -> Integrator:
+    """The rule over led functions, whose loop asks nobody."""
+    return _over(rule, LED, led, asks=False)
+
+
+def pushed_led_rule(rule: Integrator) -> Integrator:
+    """The rule over functions of trees that are driven and led."""
+    return _over(rule, PUSHED_LED, lambda function: led(driven(function)))
+
+
+def _over(rule: Integrator, prefix: str, made: Callable[[Function], Function], asks: bool = True) -> Integrator:
     beside = None if rule.beside is None else (rule.beside[0], made(rule.beside[1]))
-    loop = partial(_asking, rule.loop)
+    loop = partial(_asking, rule.loop) if asks else rule.loop
     return replace(rule, function=prefix + rule.function, graph=made(rule.graph), beside=beside, loop=loop)
 
 

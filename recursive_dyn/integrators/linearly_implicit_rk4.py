@@ -120,6 +120,8 @@ def _graph(c: Context) -> Outputs:
     tau, driven = c.input("tau"), list[Scalar]()
     if c.model.prescribed:
         driven = drive_forces(tree, k, [t + f for t, f in zip(tau, motion.forces, strict=True)])
+    if tree.leads and tree.load is not None and tree.lead is not None:
+        tau = tau + tree.load * (tree.lead - array(k))
     dampers = list(zip(yielding[stiff:], motion.answered[stiff:], strict=True))
     power = list[Scalar]()
     for part in independent(c.model):
@@ -143,7 +145,7 @@ def _power(
     slots = list(part.slots)
     v = tree.v[slots]
     power = dot(v, tau[slots]) + element_power(tree, part)
-    if tree.load is not None and tree.lead is not None:
+    if tree.load is not None and tree.lead is not None and not tree.leads:
         power = power + dot(v, (tree.load * tree.lead)[slots])
     if driven:
         power = power + dot(v, array([driven[s] for s in slots]))
@@ -196,7 +198,7 @@ def _energies(c: Context) -> Outputs:
         soft = taking(c, part, springs | turning, list(zip(yielding, here, strict=True)))
         height = energy.potential_energy(tree, part) + energy.elastic_energy(tree, part)
         kinetic = energy.kinetic_energy(tree, part)
-        if tree.load is not None:
+        if tree.load is not None and not tree.leads:
             kinetic = kinetic + dot(tree.v[slots], (tree.load * tree.v)[slots]) * 0.5
         size = energy.energy_size(tree, part) + element_sizes(tree, part) * SMALL
         fall = energy.falling_energy(tree, c.input("whole")[0], part)

@@ -12,7 +12,7 @@ from recursive_dyn.integrators import (
     semi_implicit_euler,
     variational_midpoint,
 )
-from recursive_dyn.integrators.driven import driven_rule, loaded_rule
+from recursive_dyn.integrators.driven import driven_rule, led_rule, loaded_rule, pushed_led_rule
 from recursive_dyn.integrators.integrator import Integrator
 
 INTEGRATORS: dict[str, Integrator] = {
@@ -29,8 +29,12 @@ BY_FUNCTION: dict[str, Integrator] = {rule.function: rule for rule in INTEGRATOR
 
 DRIVEN_INTEGRATORS = {name: driven_rule(rule) for name, rule in INTEGRATORS.items()}
 LOADED_INTEGRATORS = {name: loaded_rule(rule) for name, rule in INTEGRATORS.items() if rule.loads}
+LED_INTEGRATORS = {name: led_rule(rule) for name, rule in INTEGRATORS.items() if rule.loads}
+PUSHED_LED_INTEGRATORS = {name: pushed_led_rule(rule) for name, rule in INTEGRATORS.items() if rule.loads}
 _STEPPING = {
-    rule.function: rule for rules in (INTEGRATORS, DRIVEN_INTEGRATORS, LOADED_INTEGRATORS) for rule in rules.values()
+    rule.function: rule
+    for rules in (INTEGRATORS, DRIVEN_INTEGRATORS, LOADED_INTEGRATORS, LED_INTEGRATORS, PUSHED_LED_INTEGRATORS)
+    for rule in rules.values()
 }
 _BY_NAME = INTEGRATORS | {linearly_implicit_rk4.PRESSED.name: linearly_implicit_rk4.PRESSED}
 DEFAULT = linearly_implicit_rk4.INTEGRATOR.name  # what a simulation steps by unless it is told

@@ -209,7 +209,8 @@ damping:
 {_larger("tried", "damped", 1)}
   br label %sized
 sized:
-{size_check("%out", sizes.state, "give_up", "undo")}
+{copy("%sum", "%out", sizes.state)}
+{size_check("%sum", sizes.state, "give_up", "undo")}
 shorter:
 {_divisible("hope")}
   br i1 %hope, label %back, label %give_up

@@ -59,6 +59,7 @@ class Tree:
         self.parameters = {
             ("parameter", name): graph.input(("parameters", k)) for k, (name, _) in enumerate(model.parameters)
         }
+        self.leads = False  # whether these are what motors give to lead it (see ``integrators.driven.led``)
         # rates and accelerations (nv,) of what is prescribed, zeros elsewhere
         self.pace: np.ndarray | None = None
         self.given: np.ndarray | None = None
@@ -88,10 +89,10 @@ class Tree:
         result.pushes, result.pushed = pushes, None
         return result
 
-    def loaded(self, load: np.ndarray, lead: np.ndarray) -> Tree:
+    def loaded(self, load: np.ndarray, lead: np.ndarray, leads: bool = False) -> Tree:
         """The same tree under forces that change by -load (a - lead) as its accelerations do."""
         result = copy.copy(self)
-        result.load, result.lead = load, lead
+        result.load, result.lead, result.leads = load, lead, leads
         return result
 
     def at(self, q: np.ndarray, v: np.ndarray) -> Tree:

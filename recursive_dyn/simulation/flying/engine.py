@@ -23,7 +23,7 @@ _CALLBACK = ctypes.CFUNCTYPE(None, ctypes.c_double)
 class FlightArrays(NamedTuple):
     """An integrator's compiled loop: its address and memory, of which q to parameters are parts of inputs, empty where
     it has no such one; limits: of q, unused. acting (nv,): 1 for slots on which more may act than tau says; asks (1,):
-    whether it asks a law for forces, which are all then, instead of tau."""
+    whether it asks a law for forces, which are all then, instead of tau; load, lead: of one that can be loaded."""
 
     address: int
     inputs: Floats
@@ -39,6 +39,8 @@ class FlightArrays(NamedTuple):
     parameters: Floats
     acting: Integers
     asks: Flags
+    load: Floats
+    lead: Floats
 
 
 class Engine(NamedTuple):
@@ -72,7 +74,7 @@ class Engine(NamedTuple):
         dt, middle = none if self.dt is None else self.dt, none if self.middle is None else self.middle
         return FlightArrays(
             self.loop.address, *self.loop.memory, limits, self.q, self.v, self.tau, dt, middle, self.parameters, acting,
-            asks,
+            asks, none if self.load is None else self.load, none if self.lead is None else self.lead,
         )  # fmt: skip
 
 
@@ -100,8 +102,8 @@ class DrivenEngine:
         """Steps that follow are under these pushes (nb, PUSH), this law and load."""
         assert self.engine.pushes is not None
         self.engine.pushes[:] = pushes.reshape(-1)
-        if load is not None and self.engine.load is not None and self.engine.lead is not None:
-            self.engine.load[:], self.engine.lead[:] = load
+        if self.engine.load is not None and self.engine.lead is not None:
+            self.engine.load[:], self.engine.lead[:] = load or (0.0, 0.0)
         self.law, self.since, self.beside, self.error = law, 0.0, 0.0, None
         self.engine.loop.ask(0 if law is None else self._address)
 

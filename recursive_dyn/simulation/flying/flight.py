@@ -15,7 +15,7 @@ from recursive_dyn.dynamics.dynamics import Dynamics
 from recursive_dyn.errors import StateError
 from recursive_dyn.integrators import registry
 from recursive_dyn.integrators.compiled_loop import CODE, SUMS, TALLY, TALLY_SIZE
-from recursive_dyn.integrators.driven import DRIVEN, LOADED
+from recursive_dyn.integrators.driven import DRIVEN, LED, LOADED, PUSHED_LED
 from recursive_dyn.integrators.integrator import StatePair
 from recursive_dyn.model.limits import limited
 from recursive_dyn.recursion.forces.pushed_bodies import PUSH
@@ -68,21 +68,23 @@ class Flight(LeadingOn, NoOtherWay):
     tally (TALLY_SIZE,): what steps took, as ``report`` tells it; given: of one before this. driven: whether anything
     pushes bodies, or is asked at stages, by a loop of its own, which is compiled when that first happens. lawful:
     whether a law ever was; asked (nv,): 1 for slots that it drives in the present step; load (nv,): by how much what
-    it gives answers impulses in it, kg or kg m^2; limited: how many numbers of q
-    have limits that its loop looks at, see ``loop_text``.
+    it gives answers impulses in it, kg or kg m^2; limited: how many numbers of q have limits that its loop looks at,
+    see ``loop_text``. leads: whether motors may lead what is pressed (``led_motors``); led: it is flown so, by loops
+    that they can load.
     """
 
-    def __init__(self, dynamics: Dynamics, integrator: str, tally: np.ndarray | None = None) -> None:
+    def __init__(self, dynamics: Dynamics, integrator: str, tally: np.ndarray | None = None, led: bool = False) -> None:
         rule = registry.rule(integrator)
         rule.check(dynamics.model)
         self._dynamics, self._integrator, self._rule = dynamics, integrator, rule
         self._told = integrator  # the one that a simulation was given
-        self._plain, self._weighing = Engine.of(dynamics, rule), Weighing()
+        self._plain, self._weighing = Engine.of(dynamics, rule, LED if led else ""), Weighing()
         self._take(self._plain)
         self._driving: DrivenEngine | None = None  # the one that drives, or did last
         self._engines: dict[str, DrivenEngine] = {}
         self.way = ""  # by which loop it flies: that under tau alone, or that of a prefix
-        self._others: dict[str, Flight] = {}
+        self._others: dict[tuple[str, bool], Flight] = {}
+        self.leads, self._led = False, led
         self._acting, self.asked = np.zeros((2, dynamics.nv), dtype=np.int64)
         self._asks = np.zeros(1, dtype=bool)
         self.lawful = False
@@ -116,12 +118,13 @@ class Flight(LeadingOn, NoOtherWay):
 
     def _by(self, rule: str) -> Flight:
         """By another rule, under the same pushes and under what a law gave at the step's start."""
-        if rule not in self._others:
-            other = self._others[rule] = Flight(self._dynamics, rule)
+        key = rule, self.leads and self._rule.loads
+        if key not in self._others:
+            other = self._others[key] = Flight(self._dynamics, rule, led=key[1])
             other._told = self._told
             if self.driven and (pushes := self.driving().engine.pushes) is not None:
                 other.drive(pushes, self._acting, load=self._load)
-        return self._others[rule]
+        return self._others[key]
 
     @property
     def staged(self) -> bool:
@@ -136,7 +139,7 @@ class Flight(LeadingOn, NoOtherWay):
     def driving(self, prefix: str = "") -> DrivenEngine:
         """The loop that drives, or the one of a prefix."""
         if prefix or self._driving is None:
-            prefix = prefix or DRIVEN
+            prefix = prefix or (PUSHED_LED if self._led else DRIVEN)
             if prefix not in self._engines:
                 self._engines[prefix] = DrivenEngine(self._dynamics, self._rule, prefix, self._acting)
             self._driving = self._engines[prefix]
@@ -158,7 +161,7 @@ class Flight(LeadingOn, NoOtherWay):
         how forces answer accelerations.
         """
         self.way, self._load = DRIVEN if load is None else LOADED, load
-        driving = self.driving(self.way)
+        driving = self.driving(PUSHED_LED if self._led and load is None else self.way)
         driving.drive(pushes, law, load)
         self._acting[:], self._asks[0] = acting, law is not None
         self.asked[:] = 0 if law is None or tau is None else tau != 0.0

@@ -32,6 +32,7 @@ from recursive_dyn.simulation.joint_laws.charted_motors import MOST, JointTarget
 from recursive_dyn.simulation.joint_laws.pose_ways import way_to_point, way_to_turn
 from recursive_dyn.simulation.joint_laws.row_writing import plain_row
 
+RIGID = 1e6  # times the inertia that it carries: the mass that a motor of given velocity adds to its coordinate
 _NEAR = 0.8  # of its bound, at which a motor starts as a row
 _BEYOND = 1.0 + 1e-9  # times its bound: rounding
 
@@ -70,7 +71,8 @@ class MotorArrays(NamedTuple):
 class Actuation(NamedTuple):
     """Motors in a step, by coordinate as they are: speed, impulse (y_0), stiffness (D), bound, and whether each is a
     row (apart). flown: the impulse that the flight had of each, which y_0, and all that is solved for, is without.
-    bears (nv,): by slot, forces that may act in the next one, N or N m. push, diagonal (nv,): y_0 and D by slot of
+    By slot (nv,): bears, forces that may act in the next one, N or N m; led, D of those that lead in the flight, lead
+    the accelerations that they ask for there (``led_motors``). push, diagonal (nv,): y_0 and D by slot of
     those that are no rows. along (nv, 6): the speed that a unit of each of its joint's velocities adds to a shaft;
     charts: program of how joints of several charts move."""
 
@@ -83,6 +85,8 @@ class Actuation(NamedTuple):
     bound: Floats
     flown: Floats
     bears: Floats
+    led: Floats
+    lead: Floats
     apart: Integers
     push: Floats
     diagonal: Floats
@@ -106,9 +110,9 @@ def actuation(dynamics: Dynamics, motors: MotorArrays, load: np.ndarray) -> Actu
     nv = len(motors.slots)
     charts = program_call(dynamics, "chart_motion") if len(motors.targets.joints) else NO_PROGRAM
     speed, impulse, stiffness, bound, push = np.empty((5, nv))
-    flown, bears, diagonal = np.zeros((3, nv))
+    flown, bears, led, lead, diagonal = np.zeros((5, nv))
     return Actuation(
-        motors, charts, np.empty((nv, MOST)), speed, impulse, stiffness, bound, flown, bears,
+        motors, charts, np.empty((nv, MOST)), speed, impulse, stiffness, bound, flown, bears, led, lead,
         np.empty(nv, dtype=np.int64), push, diagonal, load,
     )  # fmt: skip
 

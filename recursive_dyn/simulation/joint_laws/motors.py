@@ -15,12 +15,10 @@ from recursive_dyn.errors import ModelError, StateError
 from recursive_dyn.model.ball_limits import ball_limits, turning_places
 from recursive_dyn.model.model import Link, Model
 from recursive_dyn.model.with_motions import refuse_motor
-from recursive_dyn.simulation.joint_laws.actuation import MotorArrays, motor_arrays
+from recursive_dyn.simulation.joint_laws.actuation import RIGID, MotorArrays, motor_arrays
 from recursive_dyn.simulation.joint_laws.charted_motors import pushes, target
 from recursive_dyn.simulation.joint_laws.motor import Motor, MotorForce
 from recursive_dyn.spatial.spaces import RigidMotion, Rotation
-
-_RIGID = 1e6  # times the inertia that it carries: the mass that a motor of given velocity adds to its coordinate
 
 
 @dataclass(frozen=True)
@@ -204,7 +202,7 @@ class Motors(MutableMapping[str, Motor]):
         rate = 2.0 * np.pi * (FREQUENCY if motor.frequency is None else motor.frequency)
         ratio = DAMPING_RATIO if motor.damping_ratio is None else motor.damping_ratio
         if motor.position is None and motor.kd is None:
-            rigid[:] = _RIGID * self._carried(motor, it)
+            rigid[:] = RIGID * self._carried(motor, it)
         if motor.position is not None:
             kp[:] = self._carried(motor, it) * rate**2 if motor.kp is None else motor.kp
             if motor.kd is None:

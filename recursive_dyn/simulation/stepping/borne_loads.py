@@ -7,10 +7,11 @@ bear another load than the one that there is. Springs of what falls so pull, too
 in a solve. So the force of each in the last step acts in the flight, and the solve finds what is left of their laws. Of
 what is linear nothing changes by that, whatever the force.
 
-Not so by the default on trees with springs that a step does not resolve, or with force elements: it flies these as a
-solve answers them, and halves that resolve them are thrown by impulses that are answered in one step.
+By the default motors lead trees with springs and force elements besides (``led_motors``). What else acts there, a motor
+at its bound or dry friction, is borne only where a step resolves the springs: halves that resolve them are thrown by
+impulses that are answered in one step.
 
-None of it acts on trees that it would speed up: where more holds it than the flight knows, as what a gripper presses
+None of that acts on trees that it would speed up: where more holds it than the flight knows, as what a gripper presses
 on does, or where a motor was struck or set anew. Sum f . a < 0, with a the accelerations under half of the forces f,
 says by Gauss' measure, a M a, that trees accelerate less with all of f than with none.
 """
@@ -24,6 +25,7 @@ from recursive_dyn.contact.contact_buffer import ContactTable
 from recursive_dyn.contact.layout import Layout, group_of
 from recursive_dyn.recursion.spring_answers import RINGING
 from recursive_dyn.simulation.stepping.impulses import forced
+from recursive_dyn.simulation.stepping.led_motors import lead
 from recursive_dyn.simulation.stepping.step_arrays import StepArrays
 
 RESOLVED = RINGING**2  # h^2 K (M^-1)_ii of springs up to which halves of a step do as the whole one does
@@ -42,6 +44,7 @@ def bear(s: StepArrays, layout: Layout) -> None:
     m, left = it.motors, s.kept.borne.copy()
     it.flown[:] = 0.0
     it.bears[:] = 0.0
+    it.led[:] = 0.0
     rows.rubbed[:] = 0.0
     if s.flight.asks[0]:
         return
@@ -56,12 +59,13 @@ def bear(s: StepArrays, layout: Layout) -> None:
         slot = rows.rubbing[k]
         rows.rubbed[k] = h * _within(left[slot] + s.kept.rows[2 * len(rows.slots) + k] / h, rows.friction[k])
         some = some or rows.rubbed[k] != 0.0
+    lead(s, layout)
     if not some:
         return
     power = np.zeros(layout.groups)
     known = _powers(s, layout, power)
     for k in range(m.size[0]):
-        if known and power[layout.group[m.slots[k]]] < 0.0:
+        if it.led[m.slots[k]] > 0.0 or (known and power[layout.group[m.slots[k]]] < 0.0):
             s.tau[m.slots[k]] += it.flown[k] / h
         else:
             it.flown[k] = 0.0
@@ -91,7 +95,8 @@ def _powers(s: StepArrays, layout: Layout, power: Floats) -> bool:
         _know_rates(s, layout)
     finite, a = forced(s.impulses, s.q, s.v, tau, s.parameters), s.impulses.accelerations.outputs
     for k in range(m.size[0]):
-        power[layout.group[m.slots[k]]] += it.flown[k] * a[m.slots[k]]
+        if it.led[m.slots[k]] == 0.0:
+            power[layout.group[m.slots[k]]] += it.flown[k] * a[m.slots[k]]
     for k in range(len(rows.rubbing)):
         power[layout.group[rows.rubbing[k]]] += rows.rubbed[k] * a[rows.rubbing[k]]
     for group in range(layout.groups):

@@ -32,6 +32,7 @@ from recursive_dyn.simulation.stepping.bounced_trees import energies_left, keep_
 from recursive_dyn.simulation.stepping.bouncing import note_bouncing
 from recursive_dyn.simulation.stepping.impulses import acted_here, moved, pulled_here, swinging
 from recursive_dyn.simulation.stepping.leaps import leapt
+from recursive_dyn.simulation.stepping.led_motors import took
 from recursive_dyn.simulation.stepping.lone_bodies import kicked, moving_alone, straight
 from recursive_dyn.simulation.stepping.pressed import note_pressed, only_pressed, pressed_before, put_in
 from recursive_dyn.simulation.stepping.step_arrays import FreeRoom, StepArrays
@@ -182,9 +183,10 @@ def _solved(s: StepArrays, layout: Layout, contacts: ContactTable, earlier: Cont
     n, h, it, base = contacts.size[0], s.settings[0], s.sources.motors, first_motor(s.sources)
     answering, before, nv = s.impulses.answering, s.kept.pressed, len(s.v)
     answering[:2] = s.settings[8:10]
+    took(s)
     note_bouncing(s, layout, contacts, free.given, answering[2 + nv : 2 + 2 * nv])
     motors = aim(it, s.q, s.v, s.kept.rows, base, h, s.settings[1], s.parameters)
-    note_pressed(s.pressed, before, s.impulses.changes, False)
+    note_pressed(s.pressed, before, s.impulses.changes, it.led, False)
     gaps, again, still = np.empty(n), True, s.sleep.still
     gaps[:] = contacts.gaps[:n]
     s.sources.asked[:] = 0
@@ -213,7 +215,7 @@ def _solved(s: StepArrays, layout: Layout, contacts: ContactTable, earlier: Cont
         changed = s.impulses.changes
         more = exceeded(it, changed.v)
         again = passed(s.sources, s.q, s.v, h, changed.q, s.settings[4], still) or more
-    note_pressed(s.pressed, before, changed, True)
+    note_pressed(s.pressed, before, changed, it.led, True)
     s.counts[2] = told(it, s.impulses.changes.v, base, s.numbers, s.impulses.changes.row_impulses, s.counts[1])
     leave(s, layout, contacts, base)
     return True

@@ -21,7 +21,7 @@ from recursive_dyn.codegen.making.turns import giving_way
 from recursive_dyn.contact.contacts import Contacts
 from recursive_dyn.dynamics.dynamics import Dynamics
 from recursive_dyn.errors import StateError
-from recursive_dyn.integrators.driven import DRIVEN, LOADED
+from recursive_dyn.integrators.driven import DRIVEN, LOADED, PUSHED_LED
 from recursive_dyn.recursion.groundwork import together
 from recursive_dyn.simulation.state import State
 from recursive_dyn.simulation.stepping.timesteps import Timesteps
@@ -101,7 +101,7 @@ class Preparing:
     def add(self, make: Callable[[], Dynamics], functions: _Functions, urgent: bool = True) -> Preparation:
         """Prepare what a function makes, with these functions (name, width); urgent: before all that waits."""
         optimizing.hurry()
-        self._pushing |= {function for function in functions if function[0].startswith((DRIVEN, LOADED))}
+        self._pushing |= {function for function in functions if function[0].startswith((DRIVEN, LOADED, PUSHED_LED))}
         every = {*functions, *self._pushing}
         if urgent and not self.pushed:
             every -= self._pushing

@@ -139,19 +139,20 @@ def _only_bounces(changes: Changes, k: int) -> bool:
 
 
 @compiled
-def note_pressed(it: PressedTrees, before: Floats, changes: Changes, solved: bool) -> None:
+def note_pressed(it: PressedTrees, before: Floats, changes: Changes, led: Floats, solved: bool) -> None:
     """Which trees are pressed after a step in which impulses changed velocities and places so; solved: whether there
     were any.
 
-    What flew into something and out again within the step, by a stiff spring, is only put elsewhere: it is pressed too;
-    what only bounced is not.
+    led (nv,): above 0 where motors lead in the flight, which leaves impulses nothing to do. What flew into something
+    and out again within the step, by a stiff spring, is only put elsewhere: it is pressed too; what only bounced is
+    not.
     """
     for g in range(len(it.first) - 1):
         moved, counts = False, it.springs[g] > 0
         for i in range(it.first[g], it.first[g + 1]):
             k = it.slots[i]
             moved = moved or (solved and (changes.v[k] != 0.0 or changes.q[k] != 0.0) and not _only_bounces(changes, k))
-            counts = counts or it.asked[k] > 0
+            moved, counts = moved or led[k] > 0.0, counts or it.asked[k] > 0
         moved = moved and counts
         for i in range(it.first[g], it.first[g + 1]):
             k = it.slots[i]

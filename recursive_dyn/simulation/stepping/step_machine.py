@@ -46,9 +46,9 @@ class StepMachine:
     """Steps of one state. ``buffer``: where contacts of the step are written and solved; the stages of a step return
     DONE, LOST or a code as ``native_step`` says. h (1,): its length, times (6,): when its stages began, s.
 
-    lawful: whether trees that a law drives fly by another rule while they are pressed, as those with springs do.
-    present: frames to keep up to date, or None where no surroundings need them. arena: memory that a machine had which
-    is not used any more, and which grew to what steps need.
+    lawful: whether trees that a law drives fly by another rule while they are pressed, as those with springs do; leads:
+    whether motors may lead there. present: frames to keep up to date, or None where no surroundings need them. arena:
+    memory that a machine had which is not used any more, and which grew to what steps need.
     """
 
     FLIGHT, HASTE, LOOK, SOLVE, KEEPING, ALL = range(6)  # stages of a step, and their number
@@ -73,7 +73,7 @@ class StepMachine:
             still = at.still_slots, at.still_places
         answering = bool(rule.pressed) and dynamics.method != METHOD_TWO
         sources, kept = row_sources(dynamics, motors.arrays, flight.load, answering), memory.arrays
-        self.lawful, groups = flight.lawful, np.zeros(0, dtype=np.int64)
+        self.lawful, self.leads, groups = flight.lawful, flight.leads, np.zeros(0, dtype=np.int64)
         sprung = groups
         if rule.pressed:
             groups, sprung = watched(model, self._layout, self.lawful)

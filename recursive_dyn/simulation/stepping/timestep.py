@@ -214,6 +214,7 @@ class Timestep:
             raise PartTooLong(LEAPS)
         strained = code == DONE and self.flight.strained(self._counted)
         if code != DONE or strained:
+            machine.arrays.sources.motors.led[:] = 0.0  # in this way nothing is led
             state, start = self._state, machine.arrays
             if strained:
                 state.q[:], state.v[:], self.flight.tally[:] = start.start_q, start.start_v, self._counted

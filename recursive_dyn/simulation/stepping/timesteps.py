@@ -224,13 +224,14 @@ class Timesteps(Timestep):
     def ready(self) -> StepMachine:
         """The machine code of a timestep among these surroundings."""
         machine, alone = self._machine, self._detection.surroundings is None and self.loads is None
-        now = alone, self.flight.lawful, self.settings.sleep_after < np.inf
-        if machine is None or (machine.present is None, machine.lawful, machine.sleepy) != now:
+        self.flight.leads = self.flight.leads or bool(self.motors)
+        now = alone, self.flight.lawful, self.flight.leads, self.settings.sleep_after < np.inf
+        if machine is None or (machine.present is None, machine.lawful, machine.leads, machine.sleepy) != now:
             from recursive_dyn.simulation.stepping.step_machine import StepMachine  # brings the solver of impulses
 
             machine = self._machine = StepMachine(
                 self._dynamics, self._integrator, self.flight, self._state, self._forces.own_motors, self.memory,
-                self.noted, None if alone else self.at_present(), self.buffer, self._arena, now[2],
+                self.noted, None if alone else self.at_present(), self.buffer, self._arena, now[3],
             )  # fmt: skip
         return machine
 

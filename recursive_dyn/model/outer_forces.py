@@ -36,24 +36,6 @@ def acted_on(model: Model, roots: Sequence[int]) -> set[int]:
     return found
 
 
-def bound_together(model: Model, roots: Sequence[int], floating: Sequence[int]) -> list[list[int]]:
-    """Groups of these trees, ``floating``, by their first links as in ``acted_on``, that elements tie to each other and
-    to nothing else: the momenta of each group, not of its trees, stay as they are."""
-    rng, outer, group = np.random.default_rng(17), set[int](), {first: first for first in floating}
-    for measure in _measures(model):
-        for _ in range(_POSES):
-            pushed, sums, magnitudes = _pushes(model, roots, measure, rng)
-            touched = sorted(sums)
-            total, size = sum(sums.values(), np.zeros(6)), sum(magnitudes.values())
-            if pushed or not group.keys() >= sums.keys() or not np.abs(total).max() < _NOTHING * size:
-                outer |= pushed | _unbalanced(sums, magnitudes)
-                continue
-            names = {group[first] for first in touched}
-            group = {first: min(names) if name in names else name for first, name in group.items()}
-    found = [[first for first in group if group[first] == name] for name in sorted(set(group.values()))]
-    return [trees for trees in found if len(trees) > 1 and outer.isdisjoint(trees)]
-
-
 def _measures(model: Model) -> Iterator[Constraint]:
     """What forces act along."""
     for element in model.forces:
@@ -64,15 +46,6 @@ def _measures(model: Model) -> Iterator[Constraint]:
 
 def _pushed(model: Model, roots: Sequence[int], measure: Constraint, rng: np.random.Generator) -> set[int]:
     """The trees whose momentum a unit force along a measure changes, at one random pose of all bodies."""
-    pushed, sums, magnitudes = _pushes(model, roots, measure, rng)
-    return pushed | _unbalanced(sums, magnitudes)
-
-
-def _pushes(
-    model: Model, roots: Sequence[int], measure: Constraint, rng: np.random.Generator
-) -> tuple[set[int], dict[int, np.ndarray], dict[int, float]]:
-    """Of a unit force along a measure, at one random pose of all bodies: the trees that it drives along coordinates of
-    their first joints, and by tree the wrench (6,) about the world's origin on all of its bodies, and the sum"""
     places = rng.normal(size=(len(model.bodies), 3))
     forces = _forces(measure, places, [rotation_exp(turn) for turn in rng.normal(size=(len(model.bodies), 3))], rng)
     slots = {key[1][1] for key in forces if key[0] == RATE}
@@ -86,12 +59,7 @@ def _pushes(
         tree = roots[link]
         sums[tree] = sums.get(tree, 0.0) + wrench
         magnitudes[tree] = magnitudes.get(tree, 0.0) + float(np.abs(wrench).sum())
-    return pushed, sums, magnitudes
-
-
-def _unbalanced(sums: Mapping[int, np.ndarray], magnitudes: Mapping[int, float]) -> set[int]:
-    """The trees whose wrenches add up to something."""
-    return {tree for tree in sums if not np.abs(sums[tree]).max() < _NOTHING * magnitudes[tree]}
+    return pushed | {tree for tree in sums if not np.abs(sums[tree]).max() < _NOTHING * magnitudes[tree]}
 
 
 def _forces(

@@ -19,7 +19,7 @@ from recursive_dyn.dynamics.dynamics import Dynamics
 from recursive_dyn.dynamics.program_calls import equal
 from recursive_dyn.model.forest import blocks_of
 from recursive_dyn.model.model import WORLD
-from recursive_dyn.model.outer_forces import acted_on, bound_together
+from recursive_dyn.model.outer_forces import acted_on
 from recursive_dyn.recursion.momenta import impulse
 from recursive_dyn.simulation.edits.edit import Edit
 from recursive_dyn.simulation.present import FrameArrays
@@ -33,17 +33,13 @@ class FloatingTrees(NamedTuple):
 
     bodies (nb,): of every body the number of its floating tree, -1 for none; bases (k,): the body whose frame is the
     tree's first link's; slots (k, 6): of that link; acted (k,): 1 for those that force elements act on from outside;
-    bound (k,): number of the group (g of them) of trees that elements tie to each other only, -1 for none; whole
-    (g, 6): what a group has at a step's start, momentum and spin about its own centre of mass, and gravity (3,), which
-    steps write.
+    gravity (3,), which steps write.
     """
 
     bodies: Integers
     bases: Integers
     slots: Annotated[np.ndarray, int, 6]
     acted: Integers
-    bound: Integers
-    whole: Annotated[np.ndarray, float, 6]
     gravity: Floats
 
 
@@ -64,17 +60,13 @@ def floating_trees(dynamics: Dynamics) -> FloatingTrees:
     model = dynamics.model
     if model.held:  # joints may push any of its bodies
         none = np.zeros(0, dtype=np.int64)
-        return FloatingTrees(np.full(model.nb, -1), none, none.reshape(0, 6), none, none, np.zeros((0, 6)), np.zeros(3))
+        return FloatingTrees(np.full(model.nb, -1), none, none.reshape(0, 6), none, np.zeros(3))
     firsts, known = impulse.floating(model), tree_arrays(model)
-    acted, bound, groups = np.zeros_like(firsts), np.full_like(firsts, -1), list[list[int]]()
+    acted = np.zeros_like(firsts)
     if model.forces:
         acted[np.isin(firsts, list(acted_on(model, impulse.roots(model))))] = 1
-        groups = bound_together(model, impulse.roots(model), firsts.tolist())
-    for g, group in enumerate(groups):
-        bound[np.isin(firsts, group)] = g
-    elements = acted, bound, np.zeros((len(groups), 6)), np.zeros(3)
     if known is not None:
-        return FloatingTrees(known.floating, known.bases, known.base_slots, *elements)
+        return FloatingTrees(known.floating, known.bases, known.base_slots, acted, np.zeros(3))
     trees, bases, slots = np.full(model.nb, -1), np.zeros_like(firsts), np.zeros((len(firsts), 6), dtype=np.int64)
     for kind in blocks_of(model):
         own, roots = kind.model, impulse.roots(kind.model)
@@ -84,7 +76,7 @@ def floating_trees(dynamics: Dynamics) -> FloatingTrees:
             base = next(k for k in on if own.bodies[k].link == first)
             trees[kind.bodies[:, on]], bases[number] = number[:, None], kind.bodies[:, base]
             slots[number] = kind.slots[:, own.links[first].slots]
-    return FloatingTrees(trees, bases, slots, *elements)
+    return FloatingTrees(trees, bases, slots, acted, np.zeros(3))
 
 
 def carry(
@@ -179,17 +171,11 @@ def settled(
 @compiled
 def is_pushed(trees: FloatingTrees, k: int, tau: Floats, drives: Integers, acting: Integers) -> bool:
     """Whether a force of the user's, an element's or a motor acts on a base: what the step made of it stands."""
-    return trees.acted[k] != 0 or is_driven(trees, k, tau, drives, acting)
-
-
-@compiled
-def is_driven(trees: FloatingTrees, k: int, tau: Floats, drives: Integers, acting: Integers) -> bool:
-    """Whether a force of the user's or a motor acts on a base."""
-    driven = False
+    pushed = trees.acted[k] != 0
     for i in range(6):
         slot = trees.slots[k, i]
-        driven = driven or tau[slot] != 0.0 or drives[slot] != 0 or acting[slot] != 0
-    return driven
+        pushed = pushed or tau[slot] != 0.0 or drives[slot] != 0 or acting[slot] != 0
+    return pushed
 
 
 @compiled

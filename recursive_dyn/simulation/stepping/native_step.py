@@ -23,7 +23,6 @@ from recursive_dyn.integrators.compiled_loop import TALLY, TALLY_SIZE
 from recursive_dyn.simulation.flying.flight import DONE, LEAPT, LOST, flown, move_tally
 from recursive_dyn.simulation.joint_laws.actuation import aim, exceeded, told
 from recursive_dyn.simulation.joint_laws.coordinate_rows import active_rows, first_motor, first_rows, passed
-from recursive_dyn.simulation.kept.bound_momentum import begun, settled_together
 from recursive_dyn.simulation.kept.momentum import located, settled, started
 from recursive_dyn.simulation.kept.sleeping import WOKEN, Sleepers, put_back, rouse, sifted, told_asleep
 from recursive_dyn.simulation.present import seen
@@ -64,7 +63,6 @@ def fly(s: StepArrays, layout: Layout) -> int:
         if s.sleep.all[0]:
             return DONE
         started(s.trees, s.kept.momentum, s.owed, s.sleep.floating, s.present)
-        begun(s.trees, s.owed, s.present)
     bear(s, layout)
     tally = s.flight.work[TALLY : TALLY + TALLY_SIZE]
     counted = tally.copy()
@@ -164,13 +162,6 @@ def solve_and_settle(
             return code
         if (bounced or len(s.trees.bases) > 0) and not seen(s.present, s.q, s.v, s.parameters):
             return LOST
-        if len(s.trees.whole) > 0:
-            drives, acting, h = it.motors.drives, s.flight.acting, s.settings[0]
-            settled_together(
-                s.trees, s.owed, s.v, s.tau, drives, acting, h, contacts, n, s.lone, lone, floating, s.present
-            )
-            if not seen(s.present, s.q, s.v, s.parameters):
-                return LOST
     if s.part[1] > 1:
         felt_by_bodies(contacts, n, poses, s.kept.felt)
     return DONE if all_finite(s.q) and all_finite(s.v) else LOST

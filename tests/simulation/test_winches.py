@@ -148,3 +148,30 @@ def test_a_drum_with_a_motor_is_a_winch_with_a_force():
     assert place(sim)[2] == pytest.approx(-2.0 + 0.2 * 0.75, abs=1e-3)
     assert sim.v[-1] == pytest.approx(0.2, abs=1e-6)
     assert (sim.report.gaps_closed, sim.report.rates_met) == (0, 0)
+
+
+@pytest.mark.parametrize("other", ["flywheel", "timed", "led"])
+def test_what_else_moves_in_a_scene_does_not_matter(other):
+    """A wheel of 10^4 rad/s had another rope taken for still, and a rope that time changes had its own rate added again
+    with every change of this one: 1 m off after a second."""
+    scene = rope(None, 0.0)
+    if other == "timed":
+        at = rd.pose((0, 3.0, -1.0))
+        load = scene.world.attach(Body("other", mass=1.0, inertia=0.01 * np.eye(3)), joints.free(), at=at)
+        scene.distance(scene.world, load, 1.0 + 0.3 * scene.time, (0, 3, 0), (0, 0, 0))
+    else:
+        scene.world.attach(Body("other", mass=5.0, inertia=np.eye(3)), joints.revolute("z"))
+    sim = rd.Simulation(scene.compile(), 1 / 240)
+    if other == "led":
+        sim.prescribe("other.angle", lambda t: 3.0 * t)
+    sim.v[:6] = [0, 0, 0, np.cos(0.5), 0.3, np.sin(0.5)]
+    sim.v[6] = 1e4 if other == "flywheel" else sim.v[6]
+    before = np.linalg.norm(np.cross(place(sim, 0), sim.v[3:6]))
+    for k in range(241):
+        sim.parameters["L"] = 2.0 - 0.5 * k / 240
+        sim.step()
+    assert np.linalg.norm(np.cross(place(sim, 0), sim.v[3:6])) == pytest.approx(before, rel=1e-6)
+    if other == "timed":
+        length = np.linalg.norm(place(sim, 1) - [0, 3, 0])
+        assert length == pytest.approx(1.0 + 0.3 * sim.time, abs=1e-9)
+        assert np.linalg.norm(sim.v[9:12]) == pytest.approx(0.3, abs=1e-6)

@@ -41,12 +41,11 @@ def brought_on(
     dynamics = floating.dynamics
     (q, v), was = landing(dynamics, *began)[0], began[1]
     missed = np.abs(dynamics.call("constraint_velocities", q, was))
-    left = float(dynamics.kinetic_energy(q, v))
-    loss = float(dynamics.kinetic_energy(q, was)) - left
+    loss = float(dynamics.kinetic_energy(q, was) - dynamics.kinetic_energy(q, v))
     if gap:
         way = dynamics.difference(began[0], q)
         if moved:
-            v = turned_along(dynamics, q, v, way, left)
+            v = turned_along(dynamics, q, v, way)
         q, v = floating.with_momenta(began, (q, v), way)
         landings = with_energy(landings, dynamics, began, (q, v), loss)
     return (q, v), landings.with_rates(dynamics, missed, loss)

@@ -19,6 +19,7 @@ import numpy as np
 
 from recursive_dyn.dynamics.dynamics import Dynamics
 from recursive_dyn.errors import StateError
+from recursive_dyn.model.independent import independent
 
 _Array = np.ndarray
 _APART = 1e-6  # m or rad between states of which the rows' turning is seen
@@ -27,27 +28,49 @@ _LITTLE = 1e-3  # of it, that is not turned again
 _TERMS = 6
 
 
-def turned_along(dynamics: Dynamics, q: _Array, v: _Array, n: _Array, energy: float) -> _Array:
-    """v (nv,) at q (nq,), where constraints hold, after a parameter moved what they hold along n (nv,); energy: of v,
-    J. v itself where rows turn by so much on that way that this says nothing."""
-    try:
-        return _turned(dynamics, q, v, n, energy) if n.any() and energy > 0.0 else v
-    except StateError:  # where rows depend on each other
-        return v
+def turned_along(dynamics: Dynamics, q: _Array, v: _Array, n: _Array) -> _Array:
+    """v (nv,) at q (nq,), where constraints hold, after a parameter moved what they hold along n (nv,).
+
+    v itself of what rows turn by so much on that way that this says nothing, and of what time or a prescription leads
+    anything of, whose rows turn meanwhile; each of what moves independently is judged by itself.
+    """
+    model, result = dynamics.model, v.copy()
+    for part in independent(model):
+        own = list(part.slots)
+        if n[own].any() and not model.prescribed.intersection(own):
+            try:
+                result[own] = _turned(dynamics, q, _of(own, v), _of(own, n), own)
+            except StateError:  # where rows depend on each other
+                continue
+    return result
 
 
-def _turned(dynamics: Dynamics, q: _Array, v: _Array, n: _Array, energy: float) -> _Array:
-    """``turned_along``, as it fails."""
+def _of(own: list[int], values: _Array) -> _Array:
+    """These slots of values (nv,), zeros beside."""
+    result = np.zeros_like(values)
+    result[own] = values[own]
+    return result
+
+
+def _turned(dynamics: Dynamics, q: _Array, v: _Array, n: _Array, own: list[int]) -> _Array:
+    """``turned_along`` of what has these slots, and moves in v and n alone."""
     middle, total, turned = dynamics.integrate(q, n, -0.5), v, v
+    if not (energy := _energy(dynamics, q, v)) > 0.0:
+        return v[own]
     for k in range(1, _TERMS):  # of the exponential, by which a way back undoes a way there
-        turned = _change(dynamics, middle, turned, n) * (1.0 / k)
-        share = dynamics.kinetic_energy(q, turned) / energy
+        turned = _of(own, _change(dynamics, middle, turned, n) * (1.0 / k))
+        share = _energy(dynamics, q, turned) / energy
         if not share <= _MOST**2:
-            return v
+            return v[own]
         total = total + turned
         if share <= _LITTLE**2:
             break
-    return _allowed(dynamics, q, total)
+    return _allowed(dynamics, q, total)[own]
+
+
+def _energy(dynamics: Dynamics, q: _Array, v: _Array) -> float:
+    """That of v beyond what is led."""
+    return float(dynamics.kinetic_energy(q, v) - dynamics.kinetic_energy(q, np.zeros_like(v)))
 
 
 def _change(dynamics: Dynamics, q: _Array, v: _Array, n: _Array) -> _Array:

@@ -2,12 +2,15 @@
 
 import copy
 import pickle
+import zlib
 
 import numpy as np
 import pytest
 
 import recursive_dyn as rd
-from scene import Body, Scene, joints
+from bridge import PyBulletMirror
+from recursive_dyn.simulation.saved.packed_state import _HEAD
+from scene import Body, Scene, joints, shapes
 
 
 def arm(constrained=False, sprung=False):
@@ -97,7 +100,7 @@ def test_a_rollback_across_a_break_takes_what_broke_put_in_again(as_bytes):
 
 
 def test_the_same_scene_made_or_edited_another_way_is_the_same():
-    """Put in and taken out again, copied, sent, made anew; an object goes where the rule or the step is another."""
+    """Put in and taken out again, copied, sent, made anew."""
     scene = arm(constrained=True, sprung=True)
     simulation = rd.Simulation(scene.compile(), 1 / 60)
     simulation.step(2)
@@ -117,7 +120,70 @@ def test_the_same_scene_made_or_edited_another_way_is_the_same():
         for snapshot in (taken, pickle.loads(pickle.dumps(taken)), data):
             other.restore(snapshot)
             np.testing.assert_array_equal(other.q, taken.q)
-    other = rd.Simulation(arm(constrained=True, sprung=True).compile(), 1 / 120, "rk4")
-    other.restore(taken)
-    with pytest.raises(rd.StateError, match="the timestep, the integrator"):
-        other.restore(data)
+
+
+OTHERWISE = [
+    ((1 / 120, "semi_implicit_euler"), "the timestep differs"),
+    ((1 / 60, "rk4"), "the integrator differs"),
+    ((1 / 120, "rk4"), "the timestep and the integrator differ from"),
+]
+
+
+@pytest.mark.parametrize("steps, said", OTHERWISE, ids=[said for _, said in OTHERWISE])
+def test_bytes_say_in_what_steps_are_taken_otherwise(steps, said):
+    """It is the same scene, which no update would change; objects are taken."""
+    simulation = rd.Simulation(arm().compile(), 1 / 60, "semi_implicit_euler")
+    simulation.step(2)
+    other = rd.Simulation(arm().compile(), *steps)
+    other.restore(simulation.snapshot())
+    with pytest.raises(rd.StateError, match=said) as told:
+        other.restore(simulation.snapshot_bytes())
+    assert "another scene" not in str(told.value)
+
+
+def no_state(simulation, as_bytes):
+    """A snapshot whose quaternion is zero, with the checksum of what it says."""
+    if not as_bytes:
+        taken = simulation.snapshot()
+        taken.q[3:7] = 0.0
+        return taken
+    data = simulation.snapshot_bytes()
+    head, body = [*_HEAD.unpack(data[: _HEAD.size])], bytearray(data[_HEAD.size :])
+    body[8 * (2 + 3) : 8 * (2 + 7)] = bytes(32)
+    head[4] = zlib.crc32(bytes(body))
+    return _HEAD.pack(*head) + bytes(body)
+
+
+@pytest.mark.parametrize("as_bytes", [True, False])
+def test_numbers_of_no_state_leave_all_as_it_was(as_bytes):
+    """A box that tumbles on the ground goes on as its twin, which was never asked: Bullet's memory included."""
+    runs = []
+    for asked in (False, True):
+        scene = Scene()
+        box = Body("box", [shapes.Box((0.4, 0.3, 0.2))], mass=1.0)
+        scene.world.attach(box, joints.free(), at=rd.pose((0, 0, 0.2)))
+        simulation = rd.Simulation(scene.compile(), 1 / 120)
+        simulation.v = [2.0, 1.0, 0.5, 0.3, 0.0, 0.0]
+        with PyBulletMirror(scene, simulation) as mirror:
+            mirror.step(5)
+            wrong = no_state(simulation, as_bytes)
+            mirror.step(20)
+            if asked:
+                with pytest.raises(rd.StateError, match=r"not those of a state.*quaternion of zeros"):
+                    simulation.restore(wrong)
+            runs.append([simulation.q.copy(), simulation.v.copy(), simulation.time, simulation.present.poses.copy()])
+            mirror.step(20)
+            runs[-1] += [simulation.q.copy(), simulation.v.copy(), simulation.snapshot_bytes()]
+    for one, other in zip(*runs, strict=True):
+        np.testing.assert_array_equal(one, other)
+
+
+@pytest.mark.parametrize("what", ["q", "v", "tau"])
+def test_objects_with_numbers_that_are_none_are_refused(what):
+    simulation = rd.Simulation(arm().compile(), 1 / 60)
+    simulation.step(2)
+    taken, now = simulation.snapshot(), simulation.snapshot_bytes()
+    getattr(taken, what)[-1] = np.nan
+    with pytest.raises(rd.StateError, match="not those of a state"):
+        simulation.restore(taken)
+    assert simulation.snapshot_bytes() == now

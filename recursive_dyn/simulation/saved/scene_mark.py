@@ -22,12 +22,9 @@ from recursive_dyn.model.model import Model, once
 DIGEST = 4  # bytes of each part's hash
 PRESCRIBED = "which coordinates are prescribed"
 BODIES, CONSTRAINTS, FORCES = "the bodies, coordinates or parameters", "the constraints", "the force elements"
-PARTS = (
-    BODIES, "the joints", "the masses", CONSTRAINTS, FORCES, "gravity",
-    PRESCRIBED, "the timestep, the integrator or the method",
-)  # fmt: skip
-_ONE = ["gravity"], [PRESCRIBED]
-_STEPS = len(PARTS) - 1  # the one part that is not of the scene, but of how it is stepped
+STEPPING = "the timestep", "the integrator", "the method"  # not of the scene, but of how it is stepped
+PARTS = (BODIES, "the joints", "the masses", CONSTRAINTS, FORCES, "gravity", PRESCRIBED, *STEPPING)
+_MANY = PARTS[:5]
 _DIGITS, _NOTHING = 30, 1e-15  # bits that numbers are compared to; less than this is rounding
 
 
@@ -54,17 +51,26 @@ def difference(
     if known == present:
         return None
     own = [slice(DIGEST * k, DIGEST * (k + 1)) for k in range(len(PARTS))]
-    at = [k for k, part in enumerate(own) if known[part] != present[part] and (stepped or k != _STEPS)]
+    at = [k for k, part in enumerate(own) if known[part] != present[part] and (stepped or PARTS[k] not in STEPPING)]
     if not at:
         return None
+    if PARTS[at[0]] in STEPPING:
+        differ = " and ".join(PARTS[k] for k in at)
+        return (
+            f"the snapshot's bytes are of steps taken otherwise: {differ} differ{'s' if len(at) == 1 else ''} from what"
+            " was used when they were taken; restore them in a simulation that steps as that one did, or give it q, v"
+            " and time"
+        )
+    at = [k for k in at if PARTS[k] not in STEPPING]
     if PARTS[at[0]] == BODIES:  # all others count bodies; what is prescribed brings time, and numbers of its motion
         at = [k for k in at if PARTS[k] in (BODIES, PRESCRIBED)]
     told = [PARTS[k] + (_came_and_went(PARTS[k], then, now) if then and now else "") for k in at]
     back = [x for x, part in (("constraints", CONSTRAINTS), ("forces", FORCES)) if part in [PARTS[k] for k in at]]
     again = "".join(f"; what broke or was removed is put in again at its place, scene.{x}[:] = [...]" for x in back)
+    differ = "differ" if len(at) > 1 or PARTS[at[0]] in _MANY else "differs"
     return (
-        f"the snapshot is of another scene: {' and '.join(told)} differ{'s' if told in _ONE else ''} from what was"
-        f" there when it was taken{again}; let the scene be what it was, and update, before it is restored, or take"
+        f"the snapshot is of another scene: {' and '.join(told)} {differ} from what was there when"
+        f" it was taken{again}; let the scene be what it was, and update, before it is restored, or take"
         " snapshots after the change"
     )
 
@@ -83,11 +89,11 @@ def _came_and_went(part: str, then: SceneMark, now: SceneMark) -> str:
 
 def mark_of(dynamics: Dynamics, timestep: float, integrator: str) -> SceneMark:
     """Of which scene a snapshot is that is taken now."""
-    steps = repr((timestep, integrator, dynamics.method, dynamics.settings))
+    steps = (_digest(repr(x)) for x in (timestep, integrator, (dynamics.method, dynamics.settings)))
     own = _model_mark(dynamics.tree)
     here = _digest(repr((dynamics.nq, dynamics.nv, dynamics.coordinates, tuple(dynamics.parameters))))
     bodies = _digest((own.parts[:DIGEST] + here).hex())
-    return SceneMark(bodies + own.parts[DIGEST:] + _digest(steps), own.constraints, own.forces)
+    return SceneMark(bodies + own.parts[DIGEST:] + b"".join(steps), own.constraints, own.forces)
 
 
 @once

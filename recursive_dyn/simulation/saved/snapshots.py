@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from functools import cached_property
 from typing import cast
+
+import numpy as np
 
 from recursive_dyn.errors import StateError
 from recursive_dyn.simulation.flying.applied_forces import AppliedForce
@@ -57,7 +60,8 @@ class Snapshots(Sleep):
         """Return to a snapshot, or to the bytes of one, of a simulation of the same scene.
 
         Raises StateError, which says what differs, where bodies, joints, masses, constraints, force elements or gravity
-        are others than when it was taken, and of bytes, too, where they are stepped otherwise; then nothing changed.
+        are others than when it was taken, of bytes, too, where they are stepped otherwise, and for numbers that are no
+        state; then nothing changed.
         """
         if isinstance(snapshot, (bytes, bytearray, memoryview)):
             self._unpack(snapshot)
@@ -75,9 +79,11 @@ class Snapshots(Sleep):
         other = snapshot.scene and snapshot.scene.difference(self._scene_mark(), stepped=False)
         if other:
             raise StateError(other)
+        if not all(np.isfinite(source).all() for _, source, _ in arrays) or not np.isfinite(snapshot.time):
+            raise StateError("the snapshot's numbers are not those of a state: they are not all finite")
         with Held():
-            for _, source, target in arrays:
-                target[:] = source
+            self._be_at(snapshot.q, snapshot.v, snapshot.parameters)
+            self._tau[:] = snapshot.tau
             self.time, self._remainder = snapshot.time, snapshot.remainder
             self._forces = list(snapshot.forces)
             self._timesteps.recall(snapshot.memory, snapshot.touching)
@@ -90,7 +96,10 @@ class Snapshots(Sleep):
         timesteps, values, mark = self._timesteps, self._dynamics.parameters.values_array, self._scene_mark().parts
         found = unpacked(data, mark, self._state, values, timesteps.memory, len(self._dynamics.bodies))
         memory, events = timesteps.memory, timesteps.events
+        nq, nv = len(self._state.q), len(self._state.v)
+        q, v, parameters, _ = np.split(found.numbers.floats[2:], np.cumsum([nq, nv, len(values)]))
         with Held():
+            self._be_at(q, v, parameters)
             memory.make_room(int(found.numbers.sizes[4]))
             events.expect(len(found.numbers.pairs), found.names)
             self._transfer.take(found.numbers, self._state, self._tau, values, memory, events)
@@ -101,6 +110,24 @@ class Snapshots(Sleep):
             timesteps.is_at(moved=True)
             timesteps.moved = found.moved
             self._let_forget()
+
+    def _be_at(self, q: np.ndarray, v: np.ndarray, parameters: np.ndarray) -> None:
+        """Write a state (nq,), (nv,) and parameters (p,). StateError, with nothing written, where surroundings would
+        find bodies without poses; alone it is the next step that says so, as of any ``q`` that is set."""
+        own = self._state.q, self._state.v, self._dynamics.parameters.values_array
+        before = [numbers.copy() for numbers in own]
+        for target, source in zip(own, (q, v, parameters), strict=True):
+            target[:] = source
+        if self._timesteps.surroundings is None:
+            return
+        try:
+            self._timesteps.at_present()
+        except StateError as error:
+            for target, source in zip(own, before, strict=True):
+                target[:] = source
+            with suppress(StateError):  # what surroundings see is where it was
+                self._timesteps.at_present()
+            raise StateError(f"the snapshot's numbers are not those of a state: {error}") from None
 
     @cached_property
     def _transfer(self) -> StateTransfer:

@@ -14,13 +14,14 @@ import numpy as np
 from recursive_dyn.control.bounded_step import bounded_arrays
 from recursive_dyn.control.drives import named_coordinates
 from recursive_dyn.control.least_squares_search import MET, NEAREST, SearchArrays, nearest
+from recursive_dyn.control.led_coordinates import LedCoordinates, known_at
 from recursive_dyn.control.tasks.task import SPIN, Task
 from recursive_dyn.control.tasks.task_stack import TaskStack
 from recursive_dyn.dynamics.dynamics import Dynamics
 from recursive_dyn.dynamics.program_calls import NO_PROGRAM, program_call
 from recursive_dyn.errors import ModelError, StateError
 from recursive_dyn.graph.recent import Recent
-from recursive_dyn.simulation.state import numbers, whole
+from recursive_dyn.simulation.state import checked_time, numbers, whole
 
 Array = np.ndarray
 TOLERANCE, ITERATIONS, STARTS = 1e-8, 100, 4
@@ -62,21 +63,23 @@ class Reached:
 
 def inverse_kinematics(
     dynamics: Dynamics, targets: Task | Iterable[Task], q0: Any, *, coordinates: Iterable[str] | None = None,
-    time: float = 0.0, tolerance: float = TOLERANCE, iterations: int = ITERATIONS, starts: int = STARTS,
+    time: float | None = None, tolerance: float = TOLERANCE, iterations: int = ITERATIONS, starts: int = STARTS,
 ) -> Reached:  # fmt: skip
     """The configuration within its limits at which the sum of (weight e)^2 over the targets' rows is least.
 
-    targets: Position, Orientation, Pose, LookAt, CenterOfMass, Posture, at the time given if they move. q0 (nq,): where
-    to start, the last solution of a motion; of all that reach the targets the one found is near it, at most half
-    a turn away in angles that go all the way round. coordinates: names
-    of the velocity coordinates that may move, all if None. Limits are kept exactly, constraints of the scene to the
-    tolerance (rad, m). Where targets are not met from q0, up to ``starts`` starts in all are made, the second nearby,
-    as at a singular one, the rest from anywhere: the same ones every time. StateError for a q0, or targets, that are no
-    numbers; ModelError for a body or coordinate that is not there.
+    targets: Position, Orientation, Pose, LookAt, CenterOfMass, Posture. time, s: of targets that move, and of what time
+    or a prescription leads, which is where it is then, whatever q0 has there; None: that of q0, 0 where it has none.
+    q0 (nq,): where to start, the last solution of a motion; of all that reach the targets the one found is near it, at
+    most half a turn away in angles that go all the way round. coordinates: names of the velocity coordinates that may
+    move, all if None. Limits are kept exactly, constraints of the scene to the tolerance (rad, m). Where targets are
+    not met from q0, up to ``starts`` starts in all are made, the second nearby, as at a singular one, the rest from
+    anywhere: the same ones every time. StateError for a q0, or targets, that are no numbers, and for a time beyond the
+    present step where a Python function leads a coordinate; ModelError for a body or coordinate that is not there.
     """
     tasks = [targets] if isinstance(targets, Task) else list(targets)
     search = search_of(dynamics, tasks, coordinates)
-    q = numbers(dynamics, "q0", q0, dynamics.nq)
+    q = numbers(dynamics, "q0", search.led.overlooked(q0, True), dynamics.nq)
+    time = search.led.time(q) if time is None else checked_time(time)
     if not 0.0 < tolerance < inf:
         raise StateError(f"tolerance must be a positive number, not {tolerance!r}")
     return search.solve(tasks, q, time, tolerance, whole(iterations), whole(starts))
@@ -89,7 +92,7 @@ class Search:
         for task in tasks:
             if any(part.sort == SPIN for part in task.parts(dynamics)):
                 raise ModelError(f"the {task.name} is no matter of configurations: leave that task to controllers")
-        self.dynamics, self.stack = dynamics, TaskStack(dynamics, tasks)
+        self.dynamics, self.stack, self.led = dynamics, TaskStack(dynamics, tasks), LedCoordinates(dynamics)
         model, nv = dynamics.model, dynamics.nv
         slots = self.stack.moving_slots if coordinates is None else _chosen(dynamics, coordinates)
         held = [i for i, row in enumerate(model.constraints) if row.holonomic]
@@ -111,7 +114,9 @@ class Search:
         self.run = nearest.bind(self.it)
 
     def solve(self, tasks: Sequence[Task], q: Array, time: float, limit: float, most: int, starts: int) -> Reached:
-        """From q, which must be finite."""
+        """From q, which must be finite where nothing leads it."""
+        known_at(self.dynamics, time, "inverse kinematics")
+        q, _ = self.led.at(time, q, np.zeros(self.dynamics.nv))
         it, stack = self.it, self.stack
         stack.retarget(tasks)
         stack.aim(time)

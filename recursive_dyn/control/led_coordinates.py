@@ -15,6 +15,7 @@ from recursive_dyn.simulation.stepping.sampled_motion import COUNT
 
 Array = np.ndarray
 _CONSTANT = 1e-12  # m or rad, and share of where it stays: what a polynomial that stays has by rounding
+_WITHIN = 1e-6  # share of a step by which rounding may have a time beyond it
 
 
 class LedCoordinates:
@@ -88,20 +89,40 @@ def lasting(dynamics: Dynamics, who: str) -> Dynamics:
 
     What a Python function says is known within a step. StateError where it moves, naming it.
     """
-    first = {
-        name.removesuffix(f"{NUMBER}0"): k
-        for k, (name, _) in enumerate(dynamics.model.parameters)
-        if name.endswith(f"{NUMBER}0")
-    }
-    if not first:
+    sampled = _sampled(dynamics)
+    if not sampled:
         return dynamics
     result = dynamics.view()
-    for name, k in first.items():
-        rates = result.parameters.values_array[k + 3 : k + COUNT]
-        if np.abs(rates).max() > _CONSTANT * (1.0 + abs(result.parameters.values_array[k + 2])):
-            raise StateError(
-                f"{who} looks ahead, but '{name}' is led by a Python function, of which no more is known than the"
-                " present step; prescribe an expression of scene.time"
-            )
-        rates[:] = 0.0
+    for name, k in sampled.items():
+        numbers = result.parameters.values_array[k : k + COUNT]
+        if not _stays(numbers):
+            raise _unknown(who, "looks ahead", name)
+        numbers[3:] = 0.0
     return result
+
+
+def known_at(dynamics: Dynamics, time: float, who: str) -> None:
+    """StateError where a Python function leads a coordinate and ``who`` asks where that is at a time, s, which is
+    beyond the step of which it is known, naming it."""
+    for name, k in _sampled(dynamics).items():
+        middle, rate, *_ = numbers = dynamics.parameters.values_array[k : k + COUNT]
+        if abs((time - middle) * rate) > 1.0 + _WITHIN and not _stays(numbers):
+            raise _unknown(who, f"is asked for {time:.6g} s", name)
+
+
+def _sampled(dynamics: Dynamics) -> dict[str, int]:
+    """Coordinates that Python functions lead, and where their numbers are among the parameters."""
+    names, first = dynamics.model.parameters, f"{NUMBER}0"
+    return {name.removesuffix(first): k for k, (name, _) in enumerate(names) if name.endswith(first)}
+
+
+def _stays(numbers: Array) -> bool:
+    """Whether what is led by these (COUNT,) numbers does not move."""
+    return bool(np.abs(numbers[3:]).max() <= _CONSTANT * (1.0 + abs(numbers[2])))
+
+
+def _unknown(who: str, does: str, name: str) -> StateError:
+    return StateError(
+        f"{who} {does}, but '{name}' is led by a Python function, of which no more is known than the present step;"
+        " prescribe an expression of scene.time"
+    )

@@ -201,3 +201,38 @@ def test_springs_are_judged_by_what_they_can_move(form):
         control.PD(run.dynamics, target(run, own), frequency=200.0).held_for(STEP)
     given = control.StablePD(run.dynamics, target(run, own), timestep=STEP, kp=10.0)
     assert np.isfinite(given.kd).all()
+
+
+@pytest.mark.parametrize("form", ["time", "prescription"])
+def test_a_tip_is_brought_to_a_place_at_a_time(form):
+    """From the state of any other: the table is where it is then, and two links of 0.4 m reach from there."""
+    run, own = at_random(form)
+    d, start = run.dynamics, run.q.copy()
+    others = np.setdiff1d(np.arange(d.nq), own)
+    for time in (0.0, 0.13, 2.0):
+        table = STROKE * np.sin(SHAKEN * time)
+        place = np.array([table + 0.3, 0, -0.5])
+        tip = control.Position("b", lambda t, x=place, at=time: np.add(x, [t - at, 0, 0]), point=(0, 0, -0.4))
+        found = control.inverse_kinematics(d, tip, start, time=time)
+        X = d.poses(found.q)[-1]
+        assert found.converged
+        np.testing.assert_allclose(X[:3, 3] + X[:3, :3] @ [0, 0, -0.4], place, atol=1e-7)
+        np.testing.assert_allclose(d.poses(found.q)[0, 0, 3], table, atol=1e-12)
+        bend = 2 * np.arccos(np.hypot(0.3, 0.5) / 0.8)  # of the isosceles triangle
+        assert abs(abs(found.q[own[1]]) - bend) < 1e-7
+        anywhere, then = start.copy(), start.copy()
+        anywhere[others], then[-1] = np.nan, time
+        assert np.array_equal(control.inverse_kinematics(d, tip, anywhere, time=time).q, found.q)
+        assert np.array_equal(control.inverse_kinematics(d, tip, then).q, found.q)
+
+
+def test_a_function_is_asked_for_no_other_time():
+    run, _ = at_random("function")
+    tip = control.Position("b", (0.3, 0, -0.5), point=(0, 0, -0.4))
+    assert control.inverse_kinematics(run.dynamics, tip, run.q, time=run.time).converged
+    for time in (run.time + 1.0, 0.0):
+        with pytest.raises(rd.StateError, match=r"inverse kinematics .*'table\.distance' is led by a Python function"):
+            control.inverse_kinematics(run.dynamics, tip, run.q, time=time)
+    here = float(run.q[0])
+    run.prescribe("table.distance", lambda t: here)
+    assert control.inverse_kinematics(run.dynamics, tip, run.q, time=9.0).converged

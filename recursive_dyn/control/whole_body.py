@@ -53,8 +53,9 @@ class WholeBodyQP(Controller):
     limits, and coordinates do ``horizon`` seconds ahead.
 
     tasks: as of ``OperationalSpace``; their weights compare (m/s^2)^2. footholds: ``control.Foothold``s, which may be
-    assigned while it runs, as feet come and go; a plan is no better than they are true. settling, 1/s: how fast what
-    still moves at them is stopped.
+    assigned while it runs, as feet come and go; a plan is no better than they are true. What carries them may move,
+    as it is led or freely (``Foothold.on``): what carries a body that is free has to be said, too. settling, 1/s: how
+    fast what still moves at them is stopped.
 
     Where nothing meets all of that, ``feasible`` is False, ``plan`` None, ``conflict`` says why, and the last command
     is held (0 if there is none). ``errors``: what was left to go at the last call, by task.
@@ -106,8 +107,8 @@ class WholeBodyQP(Controller):
     def forces(self, q: Array, v: Array, time: float, beside: Array) -> Array:
         dynamics, k = self.dynamics, len(self._footholds)
         given, led = self.drives.led.accelerations(q, v), self.drives.led.slots  # a = z of what is free, and given
-        J, velocity, drift = self._footholds.look(q, v)
-        along = (self._footholds.axes @ J.reshape(k, 3, dynamics.nv)).reshape(3 * k, dynamics.nv)
+        J, velocity, drift, axes = self._footholds.look(q, v)
+        along = (axes @ J.reshape(k, 3, dynamics.nv)).reshape(3 * k, dynamics.nv)
         C = dynamics.constraint_jacobian(q) if dynamics.constraints else np.zeros((0, dynamics.nv))
         M = dynamics.mass_matrix(q)
         rest = dynamics.bias(q, v) + M @ given - dynamics.passive_forces(q, v) - beside
@@ -126,7 +127,7 @@ class WholeBodyQP(Controller):
         self._unmet = None if answer is not None else (program, self._demands([len(own) for own, _, _ in rows]))
         if answer is not None:
             z, nv = answer.z, dynamics.nv
-            f = np.einsum("kij,ki->kj", self._footholds.axes, z[nv : nv + 3 * k].reshape(k, 3))
+            f = np.einsum("kij,ki->kj", axes, z[nv : nv + 3 * k].reshape(k, 3))
             tau = self.drives.given(torque @ z + rest)[0]  # rounding may be beyond the limits
             self.plan = Plan(
                 np.where(self.drives.led.mask, given, z[:nv]), tau, f, z[nv + 3 * k :], answer.solver, program, answer

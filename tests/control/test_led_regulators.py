@@ -75,3 +75,29 @@ def test_plans_are_made_of_what_is_led_and_kept_to():
         assert np.abs(plan.q[-1, own] - GOAL).max() < 0.05
         ends.append(plan.tau[:, own])
     np.testing.assert_allclose(*ends, atol=1e-3 * np.abs(ends[0]).max())
+
+
+@pytest.mark.parametrize("form", FORMS)
+def test_a_motion_begins_when_its_rows_say(form):
+    """Unless another time is given, or they hold none."""
+    run, own = arm(form)
+    d, steps = run.dynamics, 40
+    run.time = 0.25
+    run.q[own] = [0.2, 0.1]
+    run.q, run.v = np.split(d.call("in_time", run.q, run.v), [d.nq])
+    states = [(run.q.copy(), run.v.copy())]
+    for _ in range(steps):
+        run.step()
+        states.append((run.q.copy(), run.v.copy()))
+    q, v = (np.array(rows) for rows in zip(*states, strict=True))
+    given = d, q, v, np.zeros((steps, d.nv)), STEP
+    law = control.TimeVaryingLQR(*given)
+    assert law.start == 0.25 and law.end == pytest.approx(0.25 + steps * STEP)
+    np.testing.assert_array_equal(law.K, control.TimeVaryingLQR(*given, start=0.25).K)
+    np.testing.assert_allclose(law.q, q, atol=1e-12)  # the base is where it was in those steps
+    for k in (0, 17, steps - 1):
+        np.testing.assert_allclose(law(q[k], v[k], 0.25 + k * STEP), 0.0, atol=1e-6)
+    assert control.TimeVaryingLQR(*given, start=1.0).start == 1.0
+    nobody = q.copy()
+    nobody[:, -1] = np.nan
+    assert control.TimeVaryingLQR(d, nobody, *given[2:]).start == 0.0

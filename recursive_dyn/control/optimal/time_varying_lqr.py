@@ -27,8 +27,9 @@ class TimeVaryingLQR(Controller):
     """tau_i - K_i x, x = [difference(q_i, now), v now - v_i], for the step i of a motion that a time falls in.
 
     q (N + 1, nq), v (N + 1, nv), tau (N, nv): a motion of N steps of ``timestep`` s, the first at the time ``start``,
-    s, which may be changed. Q, R and ``frequency`` as in ``LQR``; final (2 nv, 2 nv): the cost x^T final x of the end
-    (Q), or an ``LQR``, whose cost to go it then is and which takes over there; else the last step's law goes on.
+    s, by default the one in q, 0 where it has none; it may be changed. Q, R and ``frequency`` as in ``LQR``; final
+    (2 nv, 2 nv): the cost x^T final x of the end (Q), or an ``LQR``, whose cost to go it then is and which takes over
+    there; else the last step's law goes on.
     K (N, nv, 2 nv), and x^T S x, S (N + 1, 2 nv, 2 nv), the cost to go. What time or a prescription leads is no part of
     x, and the motion may hold anything there; linear models are those of the times from the first ``start`` on.
     StateError for arrays of other sizes and weights of wrong size or sign; ModelError for joints that change charts.
@@ -37,20 +38,19 @@ class TimeVaryingLQR(Controller):
     def __init__(
         self, dynamics: Dynamics, q: Any, v: Any, tau: Any, timestep: float, Q: Any = None, R: Any = None,
         final: Any = None, actuated: Iterable[str] | None = None, limits: Any = None, *,
-        frequency: float | None = None, start: float = 0.0, integrator: str = registry.DEFAULT,
+        frequency: float | None = None, start: float | None = None, integrator: str = registry.DEFAULT,
     ) -> None:  # fmt: skip
         super().__init__(dynamics, actuated, limits)
         uncharted(dynamics)
         nv = dynamics.nv
-        self.timestep, self.start = checked_timestep(timestep), checked_time(start)
+        self.timestep = checked_timestep(timestep)
         self.tau = rows("tau", tau, nv)
         steps = len(self.tau)
         led, ahead = self.drives.led, lasting(dynamics, "a TimeVaryingLQR")
-        read_q, read_v = led.overlooked(q, True), led.overlooked(v, False)
-        self.q, self.v = led.at(
-            self.start + self.timestep * np.arange(steps + 1),
-            rows("q", read_q, dynamics.nq, steps + 1), rows("v", read_v, nv, steps + 1),
-        )  # fmt: skip
+        rows_q = rows("q", led.overlooked(q, True), dynamics.nq, steps + 1)
+        rows_v = rows("v", led.overlooked(v, False), nv, steps + 1)
+        self.start = led.time(rows_q[0]) if start is None else checked_time(start)
+        self.q, self.v = led.at(self.start + self.timestep * np.arange(steps + 1), rows_q, rows_v)
         self.Q, self.R = checked_weights(dynamics, self.drives, self.q[-1], Q, R, frequency)
         self.regulator = final if isinstance(final, LQR) else None
         end = self.Q if final is None else unled(self.drives, final_weight(dynamics, final))

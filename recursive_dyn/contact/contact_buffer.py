@@ -169,6 +169,12 @@ class ContactBuffer:
         own = self.table.keys[: self.count]
         own[:] = keys(own)
 
+    def pushed_bodies(self) -> set[int]:
+        """Numbers of bodies that contacts push."""
+        table, n = self.table, self.count
+        there = table.impulses[:n].any(axis=1)
+        return {*table.a[:n][there].tolist(), *table.b[:n][there].tolist()}
+
     def contacts(self) -> Contacts:
         """A copy of them, with their impulses."""
         table, n = self.table, self.count

@@ -45,6 +45,9 @@ class Report:
     rates_met: how often a step began with velocities that constraints do not allow, as after an edit, or as somebody
     wrote v, which an impulse of theirs changed first; widest_rate: by how much, m or rad a second; rate_constraint: the
     row that was; impulse_loss: J that such impulses took of the motion (what motions lead may get some).
+    joints_closed: how many bodies an edit hung on joints that cannot have them where they were, or move as they did;
+    widest_jump: by how much a pose of theirs was moved, m or rad; jumped_body: whose; widest_stop: by how much a body's
+    twist was changed, m/s or rad/s; stopped_body: whose. J that this took are in impulse_loss.
     motions_moved: how often a parameter that was changed had a prescribed motion elsewhere, where its coordinate then
     is from one step to the next; widest_move: by how much, m or rad; moved_motion: that coordinate.
     """
@@ -66,16 +69,45 @@ class Report:
     widest_rate: float = 0.0
     rate_constraint: str = ""
     impulse_loss: float = 0.0
+    joints_closed: int = 0
+    widest_jump: float = 0.0
+    jumped_body: str = ""
+    widest_stop: float = 0.0
+    stopped_body: str = ""
     motions_moved: int = 0
     widest_move: float = 0.0
     moved_motion: str = ""
+
+
+class Closed(NamedTuple):
+    """What joints did that closed, as ``Report`` tells it; lost: J."""
+
+    bodies: int = 0
+    jump: float = 0.0
+    jumped: str = ""
+    stop: float = 0.0
+    stopped: str = ""
+    lost: float = 0.0
+
+    def with_body(self, name: str, jump: float, stop: float) -> Closed:
+        """With one that was moved, and whose velocity was changed, by so much."""
+        return self.with_more(Closed(int(max(jump, stop) > GAP), jump, name, stop, name))
+
+    def with_more(self, other: Closed) -> Closed:
+        """With what others did later."""
+        if not other.bodies:
+            return self
+        jump, jumped = (other.jump, other.jumped) if other.jump > max(self.jump, GAP) else (self.jump, self.jumped)
+        stop, stopped = (other.stop, other.stopped) if other.stop > max(self.stop, GAP) else (self.stop, self.stopped)
+        return Closed(self.bodies + other.bodies, jump, jumped, stop, stopped, self.lost + other.lost)
 
 
 class Landings(NamedTuple):
     """What bringing states onto constraints, and coordinates to where motions have them, did beyond what flights left.
 
     taken: J that came or went where a mechanism came to be taut, or a gap was closed; closed: how often there was a
-    gap; gap: the widest, m or rad; constraint: its row; moved, move, motion: the same of motions that parameters moved.
+    gap; gap: the widest, m or rad; constraint: its row; moved, move, motion: the same of motions that parameters moved;
+    joints: what those did that closed.
     """
 
     taken: float = 0.0
@@ -89,6 +121,7 @@ class Landings(NamedTuple):
     moved: int = 0
     move: float = 0.0
     motion: str = ""
+    joints: Closed = Closed()
 
     def with_move(self, motion: str, move: float) -> Landings:
         """With a motion that a parameter moved."""
@@ -121,13 +154,15 @@ def _widest(dynamics: Dynamics, missed: np.ndarray, most: float, name: str) -> t
 def told(tally: np.ndarray, noted: np.ndarray, spring: str, landings: Landings) -> Report:
     """The tally (9,) of a flight, what steps noted (2,), which spring took most, and what landings did."""
     halved, halvings, energy, cut, sweeps, damped, lost, *_ = tally.tolist()
-    unconverged, pressed = noted.tolist()
+    (unconverged, pressed), joints = noted.tolist(), landings.joints
     return Report(
         steps_halved=int(halved), halvings=int(halvings), unexplained_energy=energy + landings.taken,
         steps_cut=int(cut), sweeps=int(sweeps), solves_unconverged=int(unconverged), steps_pressed=int(pressed),
         steps_damped=int(damped), numerical_damping=lost, damping_spring=spring,
         gaps_closed=landings.closed, widest_gap=landings.gap, gap_constraint=landings.constraint,
-        rates_met=landings.met, widest_rate=landings.rate, rate_constraint=landings.kicked, impulse_loss=landings.lost,
+        rates_met=landings.met, widest_rate=landings.rate, rate_constraint=landings.kicked,
+        impulse_loss=landings.lost + joints.lost, joints_closed=joints.bodies, widest_jump=joints.jump,
+        jumped_body=joints.jumped, widest_stop=joints.stop, stopped_body=joints.stopped,
         motions_moved=landings.moved, widest_move=landings.move, moved_motion=landings.motion,
     )  # fmt: skip
 

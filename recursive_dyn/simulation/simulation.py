@@ -218,11 +218,11 @@ class Simulation(Prescribing):
         edit.parameters()
         sample(motions, dynamics.parameters, self.time, self._timestep)
         state = State(edit.configuration(self.q), edit.velocity(self.v), self.time, dynamics.model.clock)
-        joints = go_on(edit, self._timesteps.memory.arrays.joints, self._state, self.frames, state)
-        tau = edit.velocity(self._tau)
+        tau, memory = edit.velocity(self._tau), self._timesteps.memory
+        joints, closed = go_on(edit, memory.arrays.joints, self._state, self.frames, state, memory.contacts)
         now = edit.bodies.tolist() if self._forces else []
         forces = [(now[k], torque, force, at) for k, torque, force, at in self._forces if now[k] != GONE]
-        timesteps = Timesteps(dynamics, self._integrator, state, self._timesteps, stepped(motions))
+        timesteps = Timesteps(dynamics, self._integrator, state, self._timesteps, stepped(motions), closed)
         charts = charts_in_use(dynamics, timesteps.memory.arrays.joints)
         momenta = timesteps.at_present().momenta if edit.measures else None
         with Held():

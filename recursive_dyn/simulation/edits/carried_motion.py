@@ -1,9 +1,8 @@
 """What was hung anew goes on from where it was, as it moved, as far as its new joint lets it.
 
 Coordinates: those at which the joint comes nearest to the pose that the body had; all others stay as they are.
-Velocity: where the joint has the body's twist, exactly that, and nothing else changes. Where it has not, the velocity
-of its tree is the one nearest to how all its bodies moved, in the metric of kinetic energy: M v = J^T (momenta of the
-bodies). This is what the impulse of an inelastic closing of the joint makes of it, so that energy never rises.
+Velocity: where the joint has the body's twist, exactly that, and nothing else changes. Where it has not, joints close
+(``closing``).
 """
 
 from __future__ import annotations
@@ -18,11 +17,9 @@ from recursive_dyn.graph.traversal import evaluate
 from recursive_dyn.joint.charted_program import CHART
 from recursive_dyn.joint.nearest_point import MET, nearest_point
 from recursive_dyn.model.model import WORLD, Link, Model
-from recursive_dyn.model.own_masses import own_masses
+from recursive_dyn.simulation.edits.closing import Frames, close_joints, frames, towards_world
 from recursive_dyn.simulation.edits.edit import GONE, Edit
-from recursive_dyn.spatial.algebra import applied
-
-Frames = tuple[np.ndarray, np.ndarray]  # poses (nb, 4, 4) and twists (nb, 6), world axes
+from recursive_dyn.simulation.report import Closed
 
 
 def hung_anew(edit: Edit) -> list[int]:
@@ -43,20 +40,21 @@ def hung_anew(edit: Edit) -> list[int]:
     return sorted(now for old, now in rows if _hung(edit.old.model, old) != _hung(edit.new.model, now))
 
 
-def carry_motion(edit: Edit, moved: Sequence[int], was: Frames, q: np.ndarray, v: np.ndarray) -> None:
+def carry_motion(
+    edit: Edit, moved: Sequence[int], was: Frames, q: np.ndarray, v: np.ndarray, touched: set[int]
+) -> Closed:
     """Write into q (nq,) and v (nv,) of the new dynamics, which hold what is known by name, what goes on of bodies that
-    were hung anew; was: of all bodies of the old dynamics."""
+    were hung anew; was: of all bodies of the old dynamics, touched: those of them that something pushed."""
     new, before = edit.new, numbers_before(edit)
     held, waiting = [], list(moved)
     while waiting:  # those whose parents are where they will be
         last = set(waiting)
-        ready = [k for k in waiting if not last.intersection(_towards_world(new.model, k)[1:])]
-        poses, twists = _frames(new, q, v)
+        ready = [k for k in waiting if not last.intersection(towards_world(new.model, k)[1:])]
+        poses, twists = frames(new, q, v)
         wanted = {k: (was[0][before[k]], was[1][before[k]]) for k in ready}
         held += [k for k in ready if not _placed(new, k, wanted[k], (poses, twists), q, v)]
         waiting = [k for k in waiting if k not in wanted]
-    if held:
-        _project(edit, held, before, was, q, v)
+    return close_joints(edit, held, before, was, q, v, touched) if held else Closed()
 
 
 def _hung(model: Model, index: int) -> tuple[object, ...]:
@@ -66,28 +64,12 @@ def _hung(model: Model, index: int) -> tuple[object, ...]:
     return parent, link and (link.joint.key, tuple(model.coordinates[s].name for s in link.slots))
 
 
-def _towards_world(model: Model, index: int) -> list[int]:
-    result = []
-    while index != WORLD:
-        result.append(index)
-        index = model.bodies[index].parent
-    return result
-
-
 def numbers_before(edit: Edit) -> np.ndarray:
     """By number now (nb,) the number before, GONE of what is new."""
     result = np.full(edit.new.model.nb, GONE)
     old = (edit.bodies >= 0).nonzero()[0]
     result[edit.bodies[old]] = old
     return result
-
-
-def _frames(dynamics: Dynamics, q: np.ndarray, v: np.ndarray) -> Frames:
-    count = dynamics.model.nb
-    result = dynamics.call("frames", q, v)
-    poses, twists = result[..., : 16 * count], result[..., 16 * count : 22 * count]
-    lead = result.shape[:-1]
-    return poses.reshape(*lead, count, 4, 4), twists.reshape(*lead, count, 6)
 
 
 def _placed(dynamics: Dynamics, index: int, wanted: Frames, now: Frames, q: np.ndarray, v: np.ndarray) -> bool:
@@ -138,36 +120,6 @@ def _frame_of(model: Model, link: Link, parent: int, now: Frames, values: Mappin
     X = now[0][parent] @ _inverse(_number(model.bodies[parent].pose, values)) @ placement
     omega = now[1][parent, :3]
     return X, np.concatenate([omega, now[1][parent, 3:] + np.cross(omega, X[:3, 3] - now[0][parent, :3, 3])])
-
-
-def _project(edit: Edit, held: Sequence[int], before: np.ndarray, was: Frames, q: np.ndarray, v: np.ndarray) -> None:
-    """The velocity of trees with bodies that cannot move as they did, nearest to how all their bodies moved."""
-    new, model = edit.new, edit.new.model
-    roots = {_towards_world(model, k)[-1] for k in held}
-    bodies = [k for k in range(model.nb) if _towards_world(model, k)[-1] in roots]
-    links = {model.bodies[k].link for k in bodies} - {WORLD}
-    slots = sorted({slot for i in links for slot in model.links[i].slots})
-    poses, twists = _frames(new, q, v)
-    known = own_masses(model, dict(new.parameters))
-    # (slots, nb, 6): twists of unit velocities, one by one: no other code is made for a single edit
-    J = np.array([_frames(new, q, unit)[1] for unit in np.eye(model.nv)[slots]]).reshape(-1, model.nb, 6)
-    rotor = np.array([model.coordinates[slot].armature for slot in slots])
-    fresh = {slot for k in held if model.bodies[k].jointed for slot in model.links[model.bodies[k].link].slots}
-    M, p = np.diag(rotor), rotor * [0.0 if slot in fresh else v[slot] for slot in slots]
-    R, masses = poses[bodies, :3, :3], known.masses[bodies]
-    arms, inertias = applied(R, known.centers[bodies]), R @ known.inertias[bodies] @ np.swapaxes(R, 1, 2)
-    omega, linear = twists[bodies, :3], twists[bodies, 3:] + np.cross(twists[bodies, :3], arms)
-    old = before[bodies]
-    stayed = (old != GONE).nonzero()[0]
-    X, V = was[0][old[stayed], :3, :3], was[1][old[stayed]]
-    omega[stayed] = applied(R[stayed] @ np.swapaxes(X, 1, 2), V[:, :3])
-    linear[stayed] = V[:, 3:] + np.cross(V[:, :3], applied(X, known.centers[bodies][stayed]))
-    turning = J[:, bodies, :3]
-    moving = J[:, bodies, 3:] + np.cross(turning, arms)
-    momenta = np.einsum("smi,mij->smj", turning, inertias)
-    M = M + np.einsum("smi,tmi->st", momenta, turning) + np.einsum("smi,m,tmi->st", moving, masses, moving)
-    p = p + np.einsum("smi,mi->s", momenta, omega) + np.einsum("smi,m,mi->s", moving, masses, linear)
-    v[slots] = np.linalg.solve(M, p) if slots else v[slots]
 
 
 def _number(values: np.ndarray, inputs: Mapping[Any, float]) -> np.ndarray:

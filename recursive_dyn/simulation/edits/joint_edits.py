@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from recursive_dyn.contact.contact_buffer import ContactBuffer
 from recursive_dyn.dynamics.dynamics import Dynamics
 from recursive_dyn.dynamics.nearest_state import placed, wanted_pose, wanted_velocity
 from recursive_dyn.maximal.hung_anew import put_on_joints
@@ -15,25 +16,31 @@ from recursive_dyn.maximal.maximal_dynamics import MaximalDynamics
 from recursive_dyn.maximal.poses import applied, by_body, coordinates_of, poses_of
 from recursive_dyn.model.model import WORLD
 from recursive_dyn.model.own_masses import own_masses
-from recursive_dyn.simulation.edits.carried_motion import Frames, carry_motion, hung_anew, numbers_before
+from recursive_dyn.simulation.edits.carried_motion import carry_motion, hung_anew, numbers_before
+from recursive_dyn.simulation.edits.closing import Frames
 from recursive_dyn.simulation.edits.edit import GONE, Edit
+from recursive_dyn.simulation.report import Closed
 from recursive_dyn.simulation.state import State
 
 Array = np.ndarray
 
 
-def go_on(edit: Edit, near: Array, was: State, frames: Callable[[], Frames], state: State) -> Array:
+def go_on(
+    edit: Edit, near: Array, was: State, frames: Callable[[], Frames], state: State, contacts: ContactBuffer
+) -> tuple[Array, Closed]:
     """Put what was hung anew where it goes on, in a state that holds the rest; of free bodies new ones, too, which move
     along with what they hang on.
 
-    near: joint coordinates between free bodies; was: the state, frames: of all bodies then. The joint coordinates now.
+    near: joint coordinates between free bodies; was: the state, frames: of all bodies then, contacts: of the last step.
+    The joint coordinates now, and what joint coordinates tell of joints that had to close.
     """
     before, after = edit.old, edit.new
     if not (isinstance(before, MaximalDynamics) and isinstance(after, MaximalDynamics)):
         anew = hung_anew(edit)
-        if anew:
-            carry_motion(edit, anew, frames(), state.q, state.v)
-        return np.zeros(0)
+        if not anew:
+            return np.zeros(0), Closed()
+        touched = contacts.pushed_bodies()
+        return np.zeros(0), carry_motion(edit, anew, frames(), state.q, state.v, touched)
     own = before.to_reduced(was.q, was.v, _known(before, near))
     reduced = Edit.between(before.reduced, after.reduced)
     coordinates, anew, q, v = reduced.configuration(own[0]), hung_anew(reduced), *_by_link(state)
@@ -44,7 +51,7 @@ def go_on(edit: Edit, near: Array, was: State, frames: Callable[[], Frames], sta
     bodies, coordinates = after.model.bodies, after.extended(coordinates)[0].copy()
     came = {bodies[k].link for k in set(range(len(bodies))) - set(edit.bodies.tolist()) if bodies[k].jointed}
     put_on_joints(after.joints, came, {bodies[k].link for k in anew if bodies[k].jointed}, q, v, coordinates)
-    return coordinates
+    return coordinates, Closed()
 
 
 def _known(free: MaximalDynamics, near: Array) -> Array | None:

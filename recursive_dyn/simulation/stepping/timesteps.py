@@ -28,7 +28,7 @@ from recursive_dyn.simulation.kept.memory import Memory
 from recursive_dyn.simulation.loads.joint_loads import JointLoads, breakable
 from recursive_dyn.simulation.loads.kicks import Kick
 from recursive_dyn.simulation.present import Present
-from recursive_dyn.simulation.report import Landings, Report, damping_spring, keep_name, told
+from recursive_dyn.simulation.report import Closed, Landings, Report, damping_spring, keep_name, told
 from recursive_dyn.simulation.state import State
 from recursive_dyn.simulation.stepping.detection import Detection
 from recursive_dyn.simulation.stepping.led_beyond import why_not_led
@@ -44,23 +44,29 @@ if TYPE_CHECKING:
     from recursive_dyn.simulation.stepping.step_machine import StepMachine
 
 
+_NONE = Closed()
+
+
 class Timesteps(Timestep):
-    """The timesteps of one simulation's state; before: those whose events and contacts they take over.
+    """The timesteps of one simulation's state; before: those whose events and contacts they take over; closed: what
+    joints did before they begin.
 
     flight: of the integrator; surroundings: what may be touched; settings, motors: as set by the user; memory, noted:
     what steps left, and note for ``report``; buffer: what this one meets; step_size: of it, s; loads: of its joints.
     """
 
     def __init__(
-        self, dynamics: Dynamics, integrator: str, state: State, before: Timesteps | None = None, motions: Motions = ()
-    ) -> None:
+        self, dynamics: Dynamics, integrator: str, state: State, before: Timesteps | None = None, motions: Motions = (),
+        closed: Closed = _NONE,
+    ) -> None:  # fmt: skip
         self._forces = StepForces(dynamics, integrator, motions)
         self._dynamics, self._integrator, self._state = dynamics, (integrator := self._forces.rule), state
         self.flight: Flight = flight_of(dynamics, integrator, None if before is None else before.flight.tally)
         self._damping_spring = "" if before is None else before.report().damping_spring
         self._forces.flies(self.flight)
         if before is not None:
-            self._forces.begins(state, before._forces.landings)
+            landings = before._forces.landings
+            self._forces.begins(state, landings._replace(joints=landings.joints.with_more(closed)))
         keep_name(self.flight.tally)
         self.noted: np.ndarray = np.zeros(2, dtype=np.int64) if before is None else before.noted.copy()
         self._counted: np.ndarray = self.flight.tally.copy()  # where the last flight began

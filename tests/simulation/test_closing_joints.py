@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+import sympy as sp
 from trees import random_body
 
 import recursive_dyn as rd
@@ -114,3 +115,26 @@ def test_what_stands_on_the_ground_stays_there():
         assert sim.report.jumped_body == "arm" and sim.report.widest_jump > 0.1
         mirror.step(60)
         assert abs(sim.q[2] - before[2]) < 2e-3
+
+
+def test_what_is_led_in_a_tree_that_floats_moves_on_as_it_is_led():
+    """Momentum, spin and the centre of mass are kept with it, in the next step, too."""
+    scene, inertia = Scene(gravity=(0, 0, 0)), np.diag([0.02, 0.03, 0.04])
+    trunk = scene.world.attach(Body("trunk", mass=1.0, inertia=inertia), joints.free())
+    limb = {"center_of_mass": (0.1, 0, 0.2), "inertia": inertia}
+    trunk.attach(Body("led", mass=1.0, **limb), joints.revolute("x"), at=rd.pose((-0.4, 0, 0)))
+    trunk.attach(Body("swapped", mass=2.0, **limb), joints.ball(), at=rd.pose((0.5, 0, 0)))
+    sim = rd.Simulation(scene.compile(), H)
+    sim.prescribe("led.angle", 0.3 * sp.sin(4 * scene.time))
+    sim.v[:6], sim.v[7:10] = [0.3, 0.2, 0.1, 1, 0.5, 0.2], [1, 2, 0.5]
+    sim.step(20)
+    p, center, _ = measured(sim)
+    rate = sim.v[6]
+    scene.swap("swapped", joints.revolute("y"))
+    sim.update(scene.compile())
+    assert sim.report.joints_closed == 1 and sim.dynamics.velocity_coordinates[6] == "led.angle"
+    assert sim.v[6] == rate == pytest.approx(1.2 * np.cos(4 * sim.time))
+    np.testing.assert_allclose(measured(sim)[0], p, atol=1e-11)
+    np.testing.assert_allclose(measured(sim)[1], center, atol=1e-12)
+    sim.step(5)
+    np.testing.assert_allclose(measured(sim)[0], p, atol=1e-6)

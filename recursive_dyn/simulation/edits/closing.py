@@ -26,9 +26,10 @@ _RIGID = 1e-8  # of a unit motion, by which it may miss one that is rigid, or a 
 
 
 class _Moved(NamedTuple):
-    """Bodies (m,) of trees that close, with ``slots`` (n,) of these: J as turning and moving (n, m, 3), of centres of
-    mass; their masses, inertias (m, 3, 3) and places now; how they moved (m, 3), turned along with the jump of their
-    poses; M (n, n), and p (n,) of these velocities; energy: twice the kinetic one of these, J."""
+    """Bodies (m,) of trees that close, with ``slots`` (n,) of these, but led ones: J as turning and moving (n, m, 3),
+    of centres of mass; their masses, inertias (m, 3, 3) and places now; how they moved (m, 3), turned along with the
+    jump of their poses; places_then and turned (m, 3, 3) lead back; led (m, 6): what of that is given; M (n, n), and
+    p (n,) of what is not; energy: twice the kinetic one of that, J."""
 
     bodies: _Array
     slots: list[int]
@@ -41,6 +42,7 @@ class _Moved(NamedTuple):
     turned: _Array
     omega: _Array
     linear: _Array
+    led: _Array
     M: _Array
     p: _Array
     energy: float
@@ -89,11 +91,14 @@ def _moved(
     """How bodies of trees moved, and can."""
     new, model = edit.new, edit.new.model
     links = {model.bodies[k].link for k in bodies} - {WORLD}
-    slots = sorted({slot for i in links for slot in model.links[i].slots})
+    slots = sorted({slot for i in links for slot in model.links[i].slots} - model.prescribed)
     poses, twists = frames(new, q, v)
     known = own_masses(model, dict(new.parameters))
+    given, units = np.zeros(len(v)), np.eye(model.nv)[slots]
+    given[sorted(model.prescribed)] = v[sorted(model.prescribed)]
+    led = frames(new, q, given)[1]  # as it moves whatever closes
     # (slots, nb, 6): twists of unit velocities, one by one: no other code is made for a single edit
-    J = np.array([frames(new, q, unit)[1] for unit in np.eye(model.nv)[slots]]).reshape(-1, model.nb, 6)
+    J = np.array([frames(new, q, given + unit)[1] - led for unit in units]).reshape(-1, model.nb, 6)
     rotor = np.array([model.coordinates[slot].armature for slot in slots])
     fresh = {slot for k in held if model.bodies[k].jointed for slot in model.links[model.bodies[k].link].slots}
     spinning = np.array([0.0 if slot in fresh else v[slot] for slot in slots])
@@ -105,20 +110,24 @@ def _moved(
     X, V = was[0][old[stayed], :3, :3], was[1][old[stayed]]
     omega[stayed] = applied(R[stayed] @ np.swapaxes(X, 1, 2), V[:, :3])
     linear[stayed] = V[:, 3:] + np.cross(V[:, :3], applied(X, known.centers[bodies][stayed]))
+    led = led[bodies]
+    led[:, 3:] += np.cross(led[:, :3], arms)
     turning = J[:, bodies, :3]
     moving = J[:, bodies, 3:] + np.cross(turning, arms)
     momenta = np.einsum("smi,mij->smj", turning, inertias)
     M = np.diag(rotor) + np.einsum("smi,tmi->st", momenta, turning)
     M = M + np.einsum("smi,m,tmi->st", moving, masses, moving)
-    p = rotor * spinning + np.einsum("smi,mi->s", momenta, omega) + np.einsum("smi,m,mi->s", moving, masses, linear)
-    energy = np.einsum("mi,mij,mj", omega, inertias, omega) + np.einsum("mi,m,mi", linear, masses, linear)
+    turned_by, moved_by = omega - led[:, :3], linear - led[:, 3:]
+    p = np.einsum("smi,mi->s", momenta, turned_by) + np.einsum("smi,m,mi->s", moving, masses, moved_by)
+    p = p + rotor * spinning
+    energy = np.einsum("mi,mij,mj", turned_by, inertias, turned_by) + np.einsum("mi,m,mi", moved_by, masses, moved_by)
     energy += rotor @ spinning**2
     places, turned = poses[bodies, :3, 3] + arms, np.tile(np.eye(3), (len(bodies), 1, 1))
     then = places.copy()
     turned[stayed] = X @ np.swapaxes(R[stayed], 1, 2)
     then[stayed] = was[0][old[stayed], :3, 3] + applied(X, known.centers[bodies][stayed])
     return _Moved(
-        np.array(bodies), slots, turning, moving, masses, inertias, places, then, turned, omega, linear, M, p,
+        np.array(bodies), slots, turning, moving, masses, inertias, places, then, turned, omega, linear, led, M, p,
         float(energy),
     )  # fmt: skip
 
@@ -141,7 +150,9 @@ def _keep_momenta(
         return
     spin = (it.turned @ inertias @ it.omega[:, :, None]).sum(axis=0)[:, 0]
     spin += masses @ np.cross(it.places_then - then, it.linear)
-    v[it.slots] = _with_momenta(it, own, T, A, np.append(spin, masses @ it.linear), v[it.slots])
+    led = (inertias @ it.led[:, :3, None]).sum(axis=0)[:, 0] + masses @ np.cross(arms, it.led[:, 3:])
+    wanted = np.append(spin - led, masses @ (it.linear - it.led[:, 3:]))
+    v[it.slots] = _with_momenta(it, own, T, A, wanted, v[it.slots])
     if not touched.intersection(before[list(tree)].tolist()):
         model, way = edit.new.model, np.zeros(len(v))
         places = [place for i in {model.bodies[k].link for k in tree} for place in model.links[i].places]

@@ -17,9 +17,6 @@ from recursive_dyn.codegen.making import jit
 # address of who is asked for forces, whether the rule is the one that holds, what springs took from a part of a step,
 # what steps took, then states
 BESIDE, ASKED, RULE, DAMPED, TRIED, TALLY, HEAD = 1, 4, 5, 6, 9, 18, 32
-# behind the tally: when a part of a step begins, s of the step; how many numbers the kernel beside gives, and where
-# what it gave before is
-SINCE, TOLD, EARLIER = 29, 30, 31
 # of loops that go on as the last steps did: the end of the last one (state,), and what leads on from there
 EXPECTED = HEAD
 # steps that were halved, how often, J that nothing explains, one more for who steps, sweeps of implicit rules, steps
@@ -55,10 +52,8 @@ class CompiledLoop:
         self.expected = self._work[EXPECTED : EXPECTED + state + leading(state)]
         if beside is not None:
             _, *self._beside = beside.memory()
-            self._beside.append(beside.buffer(beside.output_size))
             places = [beside.native.address(beside.entry), *map(address, self._beside)]
-            self._work[BESIDE : BESIDE + 3].view(np.int64)[:] = places[:3]
-            self._work[TOLD : EARLIER + 1].view(np.int64)[:] = beside.output_size, places[3]
+            self._work[BESIDE : BESIDE + 3].view(np.int64)[:] = places
         self.inputs: dict[str, np.ndarray] = {}
         start = 0
         for name, size in kernel.inputs:
@@ -74,11 +69,6 @@ class CompiledLoop:
     def hold(self) -> None:
         """Step by the rule that holds dampers and springs, in loops that have it beside their own."""
         self._work[RULE] = 1.0
-
-    @property
-    def since(self) -> float:
-        """When the part of a step begins that it takes, s of the step; 0.0 in loops that take whole ones."""
-        return float(self._work[SINCE])
 
     def ask(self, address: int) -> None:
         """Have a C function of a double asked before every evaluation, in loops that ask; 0: nobody."""

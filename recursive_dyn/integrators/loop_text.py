@@ -90,17 +90,18 @@ weigh:
 {leaving("doubt", LARGE)}"""
 
 
-def swept_step(end: str, state: Operand, usual: int, sweeps: str = "%k1") -> str:
-    """From ``accept`` to the end of a loop with ``SWEPT_SO_FAR``: a step that took so many sweeps ends at ``end``.
+def swept_step(end: str, state: Operand, usual: int, left: str = "") -> str:
+    """From ``accept`` to the end of a loop with ``SWEPT_SO_FAR``: a step that took %k1 sweeps ends at ``end``.
 
-    usual: sweeps a step; a run that needs more ends early, so that a caller may look up as often as it wants to.
+    usual: sweeps a step; a run that needs more ends early, so that a caller may look up as often as it wants to. left:
+    IR of what a step leaves for the next one.
     """
     return f"""accept:
 {copy("%in", end, state)}
-  %next = add i64 %done, 1
-  %total = add i64 %swept, {sweeps}
+{left}  %next = add i64 %done, 1
+  %total = add i64 %swept, %k1
 {load("all", "double", "%work", TALLY + SWEPT)}
-  %own = uitofp i64 {sweeps} to double
+  %own = uitofp i64 %k1 to double
   %sum = fadd double %all, %own
   store double %sum, ptr %all.p
   %allowed = mul i64 %count, {usual}

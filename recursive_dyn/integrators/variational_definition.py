@@ -14,7 +14,6 @@ from recursive_dyn.integrators.integrator import (
     numbers,
     plain_positions,
 )
-from recursive_dyn.integrators.turning_parts import lengths, middle_share
 from recursive_dyn.model.model import WORLD
 from recursive_dyn.spatial.algebra import skew, vee_difference
 from recursive_dyn.spatial.rotations import quaternion_to_matrix, rotation_exp, screw_log
@@ -24,21 +23,7 @@ Link = tuple[np.ndarray, np.ndarray]  # its pose (4, 4) and moments (4, 4): sum 
 
 
 def definition(equations: ModelEquations, q: np.ndarray, v: np.ndarray, tau: np.ndarray, h: float) -> StatePair:
-    """(q, v) after one step: the equations of ``variational_midpoint``, solved densely, in parts where points turn."""
-    q_end, v_end, middle = _undivided(equations, q, v, tau, h)
-    ends = [equations.call("variational_points", *state, tau, [h], middle) for state in ((q, v), (q_end, v_end))]
-    parts = lengths(float(middle_share(ends, middle, np.array(h))), h)
-    if len(parts) == 1:
-        return q_end, v_end
-    for part in parts:
-        q, v, _ = _undivided(equations, q, v, tau, part)
-    return q, v
-
-
-def _undivided(
-    equations: ModelEquations, q: np.ndarray, v: np.ndarray, tau: np.ndarray, h: float
-) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """(q, v) after a step that is not divided, and the velocity of its middle."""
+    """(q, v) after one step: the equations of ``variational_midpoint``, solved densely."""
     model, own = equations.model, joint_forces(equations.model)
     slots, v = sorted(model.prescribed), in_time(equations, q, v)[1]
     M = equations.call("mass_matrix", q)
@@ -72,8 +57,7 @@ def _undivided(
         middle = middle - way
     q_end, v_end = in_time(equations, q_end, middle)
     C = _constraints(equations, q_end)[1]
-    v_end = _bound(equations.call("mass_matrix", q_end), after, (C, C), np.zeros(len(C)), v_end, slots)
-    return q_end, v_end, middle
+    return q_end, _bound(equations.call("mass_matrix", q_end), after, (C, C), np.zeros(len(C)), v_end, slots)
 
 
 def _placed(equations: ModelEquations, q: np.ndarray) -> tuple[list[Link], np.ndarray]:

@@ -15,8 +15,7 @@ joints do are in its matrix, force elements are not. One more is taken by the fa
 of large trees two. It ends where the next change would be below 1e-8 of v_m: after the first, whose square the next one
 is, where that was below 1.6e-5 (``newton_changes.CURVED``). A step is then an exact one from
 momenta that are off by as little, as likely one way as the other; what that is of the momentum of a whole tree is given
-back (``kept_momenta``). Energy stays within a band that does not grow, where h resolves the motion; a step that turns
-mass points by much of their speed goes in three parts (``turning_parts``). Constraints between
+back (``kept_momenta``). Energy stays within a band that does not grow, where h resolves the motion. Constraints between
 positions hold at q', those between velocities are not taken (``chord_constraints``).
 """
 
@@ -27,7 +26,7 @@ from collections.abc import Iterable
 import numpy as np
 
 from recursive_dyn.graph.expression import Scalar, array, less, reciprocal, select
-from recursive_dyn.integrators.converging_loop import CHANGES, LEFT
+from recursive_dyn.integrators.converging_loop import CHANGES, LEFT, converging
 from recursive_dyn.integrators.free_body import MOVING, TURNING
 from recursive_dyn.integrators.integrator import Integrator
 from recursive_dyn.integrators.newton_changes import (
@@ -41,7 +40,6 @@ from recursive_dyn.integrators.newton_changes import (
     relative,
     updated,
 )
-from recursive_dyn.integrators.parted_loop import parted
 from recursive_dyn.integrators.variational_definition import definition
 from recursive_dyn.recursion import tree_rows
 from recursive_dyn.recursion.chords import chord_constraints, chord_momenta
@@ -49,7 +47,6 @@ from recursive_dyn.recursion.chords.chord_constraints import BoundChords
 from recursive_dyn.recursion.chords.chord_factors import ChordFactors
 from recursive_dyn.recursion.chords.chord_momenta import Chords
 from recursive_dyn.recursion.chords.kept_momenta import rigid_motions
-from recursive_dyn.recursion.chords.point_velocities import NUMBERS, point_velocities
 from recursive_dyn.recursion.configuration import integrate, plain_positions
 from recursive_dyn.recursion.context import Context, Function, Outputs
 from recursive_dyn.recursion.equations.articulated import ArticulatedInertias, Reduction
@@ -60,7 +57,6 @@ from recursive_dyn.recursion.kinematics import Tree
 from recursive_dyn.spatial.algebra import cross, dot
 from recursive_dyn.spatial.rotations import quaternion_exp, quaternion_product, quaternion_to_matrix
 
-_INPUTS = ("q", "v", "tau", "dt", "v_middle")
 SPARED = LEFT / 4.0  # squared relative change that need not be made by a tree, so that several together are done
 
 
@@ -245,7 +241,7 @@ INTEGRATOR = Integrator(
     graph=Function(
         "q, v after dt and a better v_middle: by Newton's method, of the variational midpoint rule; then its squared"
         " relative changes.",
-        _INPUTS,
+        ("q", "v", "tau", "dt", "v_middle"),
         lambda m: (m.nq + 2 * m.nv + CHANGES,),
         _graph,
         rows=tree_rows.state_and_velocity,
@@ -253,18 +249,7 @@ INTEGRATOR = Integrator(
         total=relative,
         configuration=True,
     ),
-    loop=parted,
-    beside=(
-        "points",
-        Function(
-            "sqrt(m) times velocities of four mass points that every link moves as, by bodies; then m g^2 of all.",
-            _INPUTS,
-            lambda m: (NUMBERS * m.nb + 1,),
-            lambda c: [("velocities", point_velocities(c.tree))],
-            rows=tree_rows.bodies(NUMBERS),
-            sums=1,
-        ),
-    ),
+    loop=converging(natural=True),
     definition=definition,
     order=2,
     share=0.5,

@@ -25,8 +25,7 @@ class Report:
 
     steps_halved: flights of a step, or of a part of one, that were taken in halves, as their energy was not explained
     (``linearly_implicit_rk4``), they did not converge (both midpoint rules), or joints between free bodies could not
-    hold what whirls, or in three parts, as points turned by much of their speed (``variational_midpoint``); halvings:
-    how often, halves of halves with them; unexplained_energy: J that came or went in
+    hold what whirls; halvings: how often, halves of halves with them; unexplained_energy: J that came or went in
     parts as short as they get, or where a mechanism came to be taut, with nothing to account for it; steps_cut:
     timesteps cut into parts because something moved so fast that it would have passed through a body, or that such
     joints could not hold it, or leapt beyond a limit to where energy could not be explained; sweeps: of both midpoint

@@ -16,7 +16,6 @@ from recursive_dyn.dynamics.projection import approach
 from recursive_dyn.errors import StateError
 from recursive_dyn.integrators import registry
 from recursive_dyn.integrators.linearly_implicit_definition import balances, explained
-from recursive_dyn.integrators.turning_parts import lengths, middle_share
 from recursive_dyn.integrators.watched_loop import DEPTH, HALVINGS, OWN, REACH, WEIGHTS
 
 Array = np.ndarray
@@ -53,39 +52,18 @@ class StepDerivatives:
         return *self._state("step", self._arrays), self._jacobians("step", self._arrays)
 
     def _implicit_midpoint(self) -> tuple[Array, Array, list[Array]]:
-        return self._swept("midpoint", _CONVERGED, self._arrays)[:3]
+        return self._swept("midpoint", _CONVERGED)
 
     def _variational_midpoint(self) -> tuple[Array, Array, list[Array]]:
-        """Of whole steps, and of those that go in parts, of shares that are these."""
-        q, v, found, middle = self._swept("variational", _NEWTON, self._arrays)
-        q_start, v_start, tau, h = self._arrays
-        ends = [self._it.call("variational_points", *s, tau, h, middle) for s in ((q_start, v_start), (q, v))]
-        shares = middle_share(ends, middle, h[..., 0])
-        given = [np.broadcast_to(a, (*shares.shape, a.shape[-1])) for a in self._arrays]
-        for row in map(tuple, np.argwhere(shares < 1.0).tolist()):
-            q[row], v[row], parts = self._in_parts([a[row] for a in given], float(shares[row]))
-            for J, own in zip(found, parts, strict=True):
-                J[row] = own
-        return q, v, found
+        return self._swept("variational", _NEWTON)
 
-    def _in_parts(self, arrays: Sequence[Array], share: float) -> tuple[Array, Array, list[Array]]:
-        """Of one step in three parts, the middle one of this share."""
-        q, v, tau, h = arrays
-        whole: list[Array] = []
-        for part in lengths(share, 1.0):
-            q, v, found, _ = self._swept("variational", _NEWTON, [q, v, tau, h * part])
-            found[3] = found[3] * part
-            whole = _after(whole, found) if whole else found
-        return q, v, whole
-
-    def _swept(self, sweep: str, converged: float, given: Sequence[Array]) -> tuple[Array, Array, list[Array], Array]:
-        """Of a step at arrays q, v, tau, dt, and the velocity of its middle."""
+    def _swept(self, sweep: str, converged: float) -> tuple[Array, Array, list[Array]]:
         nv = self._it.model.nv
-        arrays = [*given, self._middle(sweep, self._it.model.nq + nv, converged, given)]
+        arrays = [*self._arrays, self._middle(sweep, self._it.model.nq + nv, converged)]
         others, by_middle = self._beside_middle(self._jacobians(sweep, arrays))
         swept = [J[..., 2 * nv : 3 * nv, :] for J in others], by_middle[..., 2 * nv : 3 * nv, :]
         found = self._through_middle(others, by_middle, *swept)
-        return *self._state(sweep, arrays), found, arrays[-1]
+        return *self._state(sweep, arrays), found
 
     def _beside_middle(self, found: list[Array]) -> tuple[list[Array], Array]:
         """Derivatives by everything else, and those by the velocity of the middle."""
@@ -103,11 +81,11 @@ class StepDerivatives:
             for J, S in zip(others, swept, strict=True)
         ]
 
-    def _middle(self, sweep: str, at: int, converged: float, given: Sequence[Array]) -> Array:
+    def _middle(self, sweep: str, at: int, converged: float) -> Array:
         """The velocity of the middle, by sweeps as a step makes them, which have it from a place in their outputs."""
-        middle = given[1]
+        middle = self._arrays[1]
         for _ in range(_SWEEPS):
-            result = self._it.call(sweep, *given, middle)
+            result = self._it.call(sweep, *self._arrays, middle)
             middle = result[..., at : at + self._it.model.nv]
             if result[..., -1].max(initial=0.0) <= converged:
                 return middle
@@ -149,7 +127,9 @@ class StepDerivatives:
             return q_end, v_end, found
         q, v, first = self._halved(arrays, depth + 1, left, peak)
         q, v, second = self._halved([q, v, tau, h], depth + 1, left, peak)
-        return q, v, _after(first, second)
+        by_state = np.concatenate(second[:2], axis=-1)
+        through = [by_state @ J for J in first]
+        return q, v, through[:2] + [J + own for J, own in zip(through[2:], second[2:], strict=True)]
 
     def _watched(
         self, arrays: Sequence[Array], share: float, peak: list[Array | float]
@@ -203,13 +183,6 @@ class StepDerivatives:
             if by_parameters:
                 found[-1] = found[-1] + by_parameters[0]
         return found
-
-
-def _after(first: Sequence[Array], second: Sequence[Array]) -> list[Array]:
-    """Derivatives of two parts of a step, one after the other."""
-    by_state = np.concatenate(second[:2], axis=-1)
-    through = [by_state @ J for J in first]
-    return through[:2] + [J + own for J, own in zip(through[2:], second[2:], strict=True)]
 
 
 _RULES: dict[str, Callable[[StepDerivatives], tuple[Array, Array, list[Array]]]] = {

@@ -112,7 +112,7 @@ class DrivenEngine:
         tau = self.engine.tau
         try:
             if self.law is not None and self.error is None:
-                tau[:] = self.law(*self._state(when), self.since + self.engine.loop.since + when) + self.beside
+                tau[:] = self.law(*self._state(when), self.since + when) + self.beside
                 self._acting[tau != 0.0] = 1
                 np.maximum(self.most, np.abs(tau), out=self.most)
                 return

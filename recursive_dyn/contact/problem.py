@@ -31,14 +31,14 @@ class BodyFrames(NamedTuple):
 
 class LoneBodies(NamedTuple):
     """Bodies of the model that float freely with nothing hung on them, lone ones, among k floating trees, and behind
-    these the m bodies of the other floating trees.
+    these the m bodies of the other floating trees, and last those that hang on the world.
 
     of (nb,): the number of each here, NOWHERE for what does not move, ELSEWHERE for anything else; links, bodies, home
-    (k + m,): the link, the body and the floating tree of each. At centers (k + m, 3), of mass of lone ones, else where
-    bodies have their origins, where the flight ends, twists (k + m, 6), [omega; v]: start, at the step's start; flown,
-    at the end of the flight; coasting (k, 6), there, with the centre as fast as at the start. inertias (k, 6): upper
-    halves, row by row; masses (k,); kicks (k + m, 6), [spin; momentum]: of corrections, which a solve writes. gravity
-    (3,).
+    (k + m,): the link, the body and the floating tree of each, -1 for none. At centers (k + m, 3), of mass of lone
+    ones, else where bodies have their origins, where the flight ends, twists (k + m, 6), [omega; v]: start, at the
+    step's start; flown, at the end of the flight; coasting, there, with the centre as fast as at the start, of what
+    hangs on the world less what is given to it besides. inertias (k, 6): upper halves, row by row; masses (k,); kicks
+    (k + m, 6), [spin; momentum]: of corrections, which a solve writes. gravity (3,).
     """
 
     of: Integers

@@ -17,10 +17,9 @@ from recursive_dyn.contact.islands.impacts import Bounced
 from recursive_dyn.contact.islands.islands import Partition, member
 from recursive_dyn.contact.islands.passivity import gain
 from recursive_dyn.contact.problem import ImpulseProblem
-from recursive_dyn.contact.rows.lasting import dot, fallen, lone_of
+from recursive_dyn.contact.rows.lasting import at_center, dot, fallen, lone_of
 from recursive_dyn.contact.rows.responses import expand
 from recursive_dyn.contact.rows.sustaining import HALF
-from recursive_dyn.contact.rows.turning import at_center
 from recursive_dyn.contact.spinning import is_alone
 from recursive_dyn.contact.tuning import SUNK
 

@@ -11,6 +11,7 @@ from recursive_dyn.contact.blocks import ContactRows, Island
 from recursive_dyn.contact.budget import begun
 from recursive_dyn.contact.islands.impacts import has_impacts
 from recursive_dyn.contact.islands.islands import Partition, member, partition, solve_islands, timed
+from recursive_dyn.contact.owing import owe_lifts
 from recursive_dyn.contact.positions import Gaps, immobile, open_up, remain, separate
 from recursive_dyn.contact.problem import FreeInertias, ImpulseFacts, ImpulseProblem
 from recursive_dyn.contact.push_speed import restrain
@@ -60,13 +61,13 @@ def solve(given: ImpulseProblem) -> ImpulseFacts:
     started(rows, problem.earlier, found, P)
     Q[:] = problem.rows.impulses
     these = partition(layout, rows, lines, problem.moving.slots, free)
-    frictions, bounced = problem.contacts.frictions[0:n], np.zeros((n, 2))
+    frictions = problem.contacts.frictions[0:n]
     whole = Island(rows, lines, targets, frictions, these.contacts, these.scalars, these.slots, P, Q, y, time)
-    before, u, f = np.empty(len(root)), np.zeros(len(root)), np.full(len(root), np.nan)
-    halves, kicked = np.full(layout.groups, np.nan), np.zeros(len(root))
+    before, u, f, powers = np.empty(len(root)), np.zeros(len(root)), np.full(len(root), np.nan), np.empty(n)
+    halves, kicked, bounced = np.full(layout.groups, np.nan), np.zeros(len(root)), np.zeros((n, 2))
     weighed = measured(problem, root, u, f)
     halved = carried(problem, root, before) and given_halves(problem, whole, before, u, f, pushes, halves)
-    some = corrected(problem, found, same, root, shares, halves, kicked)
+    some = corrected(problem, found, same, root, shares, powers, halves, kicked)
     if halved:
         owed_halves(problem, rows, P, found, halves)
     if some or halved or pushed:
@@ -77,7 +78,7 @@ def solve(given: ImpulseProblem) -> ImpulseFacts:
     early = np.zeros(these.total[0], dtype=np.bool_)
     sweeps, residual = solve_islands(whole, these, problem, wanted, bounced, early, end)
     if some:
-        done, change = withdraw(problem, whole, these, same, kicked, pushes, shares, wanted, bounced, early)
+        done, change = withdraw(problem, whole, these, same, powers, kicked, pushes, shares, wanted, bounced, early)
         sweeps, residual = max(sweeps, done), max(residual, change)
     most = left_to_lift(problem, whole, these, early, bounced)
     _velocities(problem, y, pushes, root, V)
@@ -86,11 +87,11 @@ def solve(given: ImpulseProblem) -> ImpulseFacts:
     _positions(problem, whole, these, states, root, V, most)
     if give_back(problem, whole, these, bounced, states.push, ends, V):
         expand(layout, factors, root, y, links, V, changes.v)
-    if len(changes.acted) > 0:
-        noted(problem, whole, before, root, pushes, u, f, weighed)
+    noted(problem, whole, before, root, pushes, u, f, weighed)
     to_world_axes(rows, P, problem.contacts)
     told(problem.contacts, points)
     judged(problem, found, same, shares, wanted, states.push, ends)
+    owe_lifts(problem, whole, these, found, same, powers, wanted, states.push)
     if struck_trees(problem, whole, these, bounced, states.push, found):
         expand(layout, factors, root, y, links, V, changes.struck)
     return ImpulseFacts(m + _height(rows), these.total[0], sweeps, residual, _deepest(problem, rows))

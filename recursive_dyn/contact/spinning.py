@@ -21,7 +21,7 @@ from recursive_dyn.contact.blocks import Island, add_impulse
 from recursive_dyn.contact.islands.impacts import Bounced
 from recursive_dyn.contact.islands.islands import Partition, member
 from recursive_dyn.contact.problem import BOUNCES, DRIVEN, ELSEWHERE, MEETS, ONLY_BOUNCES, ImpulseProblem
-from recursive_dyn.contact.rows.lasting import BOUNCED, closing, dot, is_sprung, lone_of, row, tree_of
+from recursive_dyn.contact.rows.lasting import BOUNCED, closing, dot, floats, is_sprung, lone_of, row, tree_of
 from recursive_dyn.contact.rows.spins import spin_of, turned_by
 from recursive_dyn.contact.rows.turning import lifted
 from recursive_dyn.contact.tuning import MOST_GIVEN_BACK
@@ -156,15 +156,16 @@ def struck_trees(
     if not some:
         return False
     for k in range(these.total[0]):
-        it, floats, known = member(whole, these, k), False, True
+        it, bears, known = member(whole, these, k), False, True
         does, springs, drifts = _done(problem, it, bounced, pushes, found), _has_springs(problem, it), 0.0
         for c in it.contacts:
             drift = row(problem.contacts.drift[c])
             drifts += dot(drift, drift)
             for side in range(2):
-                floats = floats or tree_of(problem, c, side) >= lone
+                j = tree_of(problem, c, side)
+                bears = bears or (j >= lone and floats(problem, j))
                 known = known and it.rows.links[c, side] < links  # no body of another world
-        counts = (springs and drifts == 0.0) if does == MEETS else (springs or floats)
+        counts = (springs and drifts == 0.0) if does == MEETS else (springs or bears)
         if not known or does == NOTHING or not counts:
             continue
         if count == 0:

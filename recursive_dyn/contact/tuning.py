@@ -20,6 +20,8 @@ SETTLING = 1.0  # share by which a correction is larger or smaller for the energ
 RESOLVED = 0.25  # of what a contact moves by, m/s, up to which all of a correction is given; none of twice as much
 OVERDONE = 1e-4  # share of what moves up to which what corrections bring in within a step is not looked at
 REPAID = 0.01  # the same of what its contacts, which do not glide, lost before: more would keep boxes rocking on peaks
+LITTLE = 1e-3  # share of what corrections in an island do, at most, that hardly turns
+WEIGHTS = 2.5  # times what it falls by that a contact takes of what rocks on it, and is not struck
 CREDIT = 1.0  # times the energy that turning takes in a step: what losses may be made good afterwards
 
 # One contact alone (cone)

@@ -6,8 +6,9 @@ impulses that are alike by chance: then what is found takes nothing of the corre
 as it had. So what an island's corrections and impulses do together is looked at, with what they lift by moving
 positions. If it is work, the island is solved again without corrections. From there towards what was found with them
 surfaces stay apart and friction within its bounds, as these are convex, and energy is a parabola: so the island goes
-back towards it as far as energy lets it. What moves alone on what stands still may win what its contacts lost before,
-their debts: they are what rocks keeps its energy by.
+back towards it as far as energy lets it. What moves alone on what stands still, or is led, or hangs on joints, may win
+what its contacts lost before, their debts: they are what rocks keeps its energy by. So may what rocks on one body that
+floats, and nothing else, if what carries both bears their weight: things that fly, or are struck, may not.
 """
 
 from __future__ import annotations
@@ -19,29 +20,31 @@ from recursive_dyn.contact.blocks import Island, accumulate
 from recursive_dyn.contact.islands.impacts import Bounced
 from recursive_dyn.contact.islands.islands import Partition, member, solve_one
 from recursive_dyn.contact.islands.passivity import Impulses, Lent, gain, share_of
-from recursive_dyn.contact.problem import ImpulseProblem
-from recursive_dyn.contact.rows.lasting import dot, fallen, lone_of, row
+from recursive_dyn.contact.problem import ELSEWHERE, ImpulseProblem
+from recursive_dyn.contact.rows.lasting import dot, fallen, floats, lone_of, row, tree_of
 from recursive_dyn.contact.rows.pushes import moved_by
-from recursive_dyn.contact.rows.spins import spin_of, turned_by
+from recursive_dyn.contact.rows.scalar_rows import directed
+from recursive_dyn.contact.rows.spins import spin_of
 from recursive_dyn.contact.rows.sustaining import HALF
-from recursive_dyn.contact.spinning import is_alone
-from recursive_dyn.contact.tuning import OVERDONE, REPAID
+from recursive_dyn.contact.tuning import LITTLE, OVERDONE, REPAID, WEIGHTS
+
+UNMET, SEVERAL = -3, -4  # instead of a partner
 
 
 @compiled
 def withdraw(
-    problem: ImpulseProblem, whole: Island, these: Partition, same: Integers, kicked: Floats, pushes: Floats,
-    shares: Floats, wanted: Floats, bounced: Bounced, early: Flags,
+    problem: ImpulseProblem, whole: Island, these: Partition, same: Integers, powers: Floats, kicked: Floats,
+    pushes: Floats, shares: Floats, wanted: Floats, bounced: Bounced, early: Flags,
 ) -> tuple[int, float]:  # fmt: skip
     """Solve islands again whose corrections bring energy in, with as much of these as brings none; (most sweeps,
     largest residual) of theirs.
 
-    same (n,): earlier contacts that these go on; kicked: whitened velocities that corrections made, among those of
-    ``pushes``; shares, wanted, bounced, early as in a solve.
+    same (n,): earlier contacts that these go on; powers (n,): what their corrections do, J; kicked: whitened velocities
+    that corrections made, among those of ``pushes``; shares, wanted, bounced, early as in a solve.
     """
     total, sweeps, residual, none = these.total[0], 0, 0.0, np.zeros((len(whole.targets), 3))
     again, won, left = np.zeros(total, dtype=np.bool_), np.zeros(total), np.zeros(total)
-    if not _find_overdone(problem, whole, these, same, shares, none, again, won, left):
+    if not _find_overdone(problem, whole, these, same, powers, shares, kicked, none, again, won, left):
         return 0, 0.0
     P, Q, y, given = whole.P.copy(), whole.Q.copy(), whole.y.copy(), shares.copy()
     kicks, whitened = problem.lone.kicks.copy(), np.zeros(len(kicked))
@@ -61,7 +64,7 @@ def withdraw(
                 bounces += bounced[c, 0]
             share = 0.0
             if bounces == 0.0:
-                share = _share(it, y, kicked, _won(problem, it, none), won[k], left[k])
+                share = _share(it, y, kicked, _won(problem, it, whitened, none), won[k], left[k])
             if share > 0.0:
                 _go_back(it, share, P, Q)
                 _give(problem, it, share, kicked, pushes, whitened, kicks, given, shares)
@@ -71,20 +74,32 @@ def withdraw(
 
 @compiled
 def _find_overdone(
-    problem: ImpulseProblem, whole: Island, these: Partition, same: Integers, shares: Floats, none: Lent, again: Flags,
-    won: Floats, left: Floats,
+    problem: ImpulseProblem, whole: Island, these: Partition, same: Integers, powers: Floats, shares: Floats,
+    kicked: Floats, none: Lent, again: Flags, won: Floats, left: Floats,
 ) -> bool:  # fmt: skip
     """Mark in ``again`` the islands that win more than they may; whether there are any. won, left (islands,): what they
     win and may win, J; the others as in ``withdraw``, none as in ``gain``."""
     some = False
     for k in range(these.total[0]):
         it = member(whole, these, k)
-        if _is_corrected(it, shares) and is_alone(problem, it):
-            won[k] = _won(problem, it, none)
-            left[k], least = _left(problem, it, same)
+        if _is_corrected(it, shares) and _is_known(problem, it):
+            won[k] = _won(problem, it, kicked, none)
+            left[k], least = _left(problem, it, same, powers)
             again[k] = won[k] > left[k] + least
             some = some or again[k]
     return some
+
+
+@compiled
+def _is_known(problem: ImpulseProblem, it: Island) -> bool:
+    """Whether only lone bodies, what hangs on the world, and what does not move, take part in an island's contacts."""
+    lone = len(problem.lone.masses)
+    for c in it.contacts:
+        for side in range(2):
+            k = tree_of(problem, c, side)
+            if k == ELSEWHERE or (k >= lone and floats(problem, k)):
+                return False
+    return True
 
 
 @compiled
@@ -97,16 +112,17 @@ def _is_corrected(it: Island, shares: Floats) -> bool:
 
 
 @compiled
-def _won(problem: ImpulseProblem, it: Island, none: Lent) -> float:
-    """Energy that corrections and impulses of an island bring in, with what they lift by moving positions, J: against
-    all that accelerates bodies in the flight, as forces besides gravity bear a share of it."""
-    won, lone = gain(it, none)[0], problem.lone
+def _won(problem: ImpulseProblem, it: Island, kicked: Floats, none: Lent) -> float:
+    """Energy that corrections, which change whitened velocities by ``kicked``, and impulses of an island bring in, with
+    what they lift by moving positions, J: against all that accelerates bodies in the flight, as forces besides gravity
+    bear a share of it."""
+    won, lone, lines = gain(it, none)[0], problem.lone, it.lines
     share = HALF if problem.options.position_share == HALF else 0.0
-    seen = np.zeros(len(lone.masses), dtype=np.bool_)
+    seen = np.zeros(len(lone.links), dtype=np.bool_)
     for c in it.contacts:
         P, axes = it.P[c], it.rows.axes[c]
         for side in range(2):
-            k = lone_of(problem, c, side)
+            k = tree_of(problem, c, side)
             if k < 0:
                 continue
             fall = fallen(problem, k)
@@ -114,18 +130,21 @@ def _won(problem: ImpulseProblem, it: Island, none: Lent) -> float:
                 won -= share * (1.0 - 2.0 * side) * P[i] * dot(row(axes[i]), fall)
             if not seen[k]:
                 seen[k] = True
-                w, v, m = row(lone.flown[k]), row(lone.flown[k, 3:6]), lone.masses[k]
                 spin, push = row(lone.kicks[k]), row(lone.kicks[k, 3:6])
-                won += dot(push, v) + dot(spin, w) - share * dot(push, fall)
-                won += 0.5 * (dot(push, push) / m + dot(spin, turned_by(lone.inertias[k], spin)))
+                won += dot(push, row(lone.flown[k, 3:6])) + dot(spin, row(lone.flown[k])) - share * dot(push, fall)
+    for s in it.scalars:
+        if lines.low[s] == 0.0 or lines.target[s] == 0.0:  # as in ``gain``
+            won -= share * it.Q[s] * (lines.speed[s] - directed(problem.rows, s, problem.start_v))
+    for slot in it.slots:
+        won += 0.5 * kicked[slot] * kicked[slot]
     return won
 
 
 @compiled
-def _left(problem: ImpulseProblem, it: Island, same: Integers) -> tuple[float, float]:
-    """Energy that an island may win, J: what its contacts lost before, if one body moves in it, of what does not glide
-    no more than a share of what it has; and how much more is not looked at: another one of what its bodies have, and
-    gravity gives them in a step, or what is at rest but for rounding would never be.
+def _left(problem: ImpulseProblem, it: Island, same: Integers, powers: Floats) -> tuple[float, float]:
+    """Energy that an island may win, J: what its contacts lost before, if one body moves in it, or rocks alone, of what
+    does not glide no more than a share of what it has; and how much more is not looked at: another one of what its
+    bodies have, and gravity gives them in a step, or what is at rest but for rounding would never be.
 
     By semi-implicit Euler, where velocities lie behind positions, energies of a step are not those of its ends: what
     glides is left to its debts there.
@@ -150,7 +169,47 @@ def _left(problem: ImpulseProblem, it: Island, same: Integers) -> tuple[float, f
                 w, v, m = row(lone.flown[k]), row(lone.flown[k, 3:6]), lone.masses[k]
                 moves += 0.5 * (m * (dot(v, v) + fall) + dot(w, spin_of(lone.inertias[k], w)))
     lost = max(lost, 0.0) + min(max(others, 0.0), REPAID * moves)
-    return lost if bodies == 1 else 0.0, OVERDONE * moves
+    return lost if bodies == 1 or _rocks_alone(problem, it, powers) else 0.0, OVERDONE * moves
+
+
+@compiled
+def _rocks_alone(problem: ImpulseProblem, it: Island, powers: Floats) -> bool:
+    """Whether all that turns in an island, but for a little, touches one other body and nothing else, which it presses
+    on by its weight, and not as what is struck or squeezed does, or both as they fly."""
+    partners, most, borne = np.full(len(problem.lone.masses), UNMET), 0.0, 0.0
+    for c in it.contacts:
+        a, b, most = lone_of(problem, c, 0), lone_of(problem, c, 1), max(most, abs(powers[c]))
+        borne += it.P[c, 0] if a < 0 or b < 0 else 0.0
+        if a >= 0:
+            partners[a] = b if partners[a] == UNMET or partners[a] == b else SEVERAL
+        if b >= 0:
+            partners[b] = a if partners[b] == UNMET or partners[b] == a else SEVERAL
+    for k in range(len(partners)):
+        borne -= HALF * _falls(problem, k) if partners[k] != UNMET else 0.0
+    if borne < 0.0:
+        return False
+    for c in it.contacts:
+        if abs(powers[c]) > LITTLE * most and not (
+            _bears(problem, it, c, 0, partners) or _bears(problem, it, c, 1, partners)
+        ):
+            return False
+    return True
+
+
+@compiled
+def _bears(problem: ImpulseProblem, it: Island, c: int, side: int, partners: Integers) -> bool:
+    """Whether a contact bears the weight of a side that touches nothing else."""
+    k = lone_of(problem, c, side)
+    if k < 0 or partners[k] == SEVERAL:
+        return False
+    return it.P[c, 0] <= WEIGHTS * _falls(problem, k)
+
+
+@compiled
+def _falls(problem: ImpulseProblem, k: int) -> float:
+    """The momentum that a lone body falls with after the flight, N s."""
+    fall = fallen(problem, k)
+    return problem.lone.masses[k] * np.sqrt(dot(fall, fall))
 
 
 @compiled
@@ -169,7 +228,7 @@ def _give(
     for c in it.contacts:
         shares[c] = now * given[c]
         for side in range(2):
-            k = lone_of(problem, c, side)
+            k = tree_of(problem, c, side)
             if k >= 0:
                 for i in range(6):
                     problem.lone.kicks[k, i] = now * kicks[k, i]

@@ -38,11 +38,25 @@ def placed(problem: ImpulseProblem, found: Integers, same: Integers) -> None:
 
 @compiled
 def tree_of(problem: ImpulseProblem, c: int, side: int) -> int:
-    """The floating body of a contact's side; NOWHERE for what does not move, ELSEWHERE for anything else."""
+    """The number of a contact's side among floating bodies, and those that hang on the world; NOWHERE for what does not
+    move, ELSEWHERE for anything else."""
     body = problem.contacts.a[c] if side == 0 else problem.contacts.b[c]
     if body < 0:
         return NOWHERE
     return problem.lone.of[body] if body < len(problem.lone.of) else ELSEWHERE
+
+
+@compiled
+def floats(problem: ImpulseProblem, k: int) -> bool:
+    """Whether a number is that of a body that floats, and does not hang on the world."""
+    return k >= 0 and problem.lone.home[k] >= 0
+
+
+@compiled
+def any_hang(problem: ImpulseProblem) -> bool:
+    """Whether any body is known that hangs on the world: those are the last ones."""
+    home = problem.lone.home
+    return len(home) > 0 and home[len(home) - 1] < 0
 
 
 @compiled
@@ -54,9 +68,23 @@ def lone_of(problem: ImpulseProblem, c: int, side: int) -> int:
 
 @compiled
 def fallen(problem: ImpulseProblem, k: int) -> Three:
-    """What all that accelerates a lone body in the flight changed its centre's velocity by."""
-    v, u = row(problem.lone.flown[k, 3:6]), row(problem.lone.start[k, 3:6])
+    """What all that accelerates a body in the flight changed the velocity of its centre, or origin, by."""
+    v, u = row(problem.lone.flown[k, 3:6]), row(problem.lone.coasting[k, 3:6])
     return v[0] - u[0], v[1] - u[1], v[2] - u[2]
+
+
+@compiled
+def at_center(problem: ImpulseProblem, V: Annotated[np.ndarray, float, 6], k: int, before: Three) -> Three:
+    """What twists V (nl, 6) of links move the centre of a lone body by, and what it moved by before."""
+    factors, lone = problem.factors, problem.lone
+    i, at = lone.links[k], problem.layout.refs + 3 * lone.links[k]
+    x, y = lone.centers[k, 0] - factors[at], lone.centers[k, 1] - factors[at + 1]
+    z = lone.centers[k, 2] - factors[at + 2]
+    return (
+        before[0] + V[i, 3] + V[i, 1] * z - V[i, 2] * y,
+        before[1] + V[i, 4] + V[i, 2] * x - V[i, 0] * z,
+        before[2] + V[i, 5] + V[i, 0] * y - V[i, 1] * x,
+    )
 
 
 @compiled
@@ -74,15 +102,16 @@ def is_sprung(problem: ImpulseProblem, links: Annotated[np.ndarray, int, 2], c: 
 def turns(problem: ImpulseProblem, c: int) -> bool:
     """Whether a contact is of lone bodies, or of one with what does not move, that turn, or move: what glides on what
     is curved takes its contact round it."""
-    rate = 0.0
+    rate, some = 0.0, False
     for side in range(2):
         k = tree_of(problem, c, side)
         if k == ELSEWHERE:
             return False
+        some = some or floats(problem, k)
         if k >= 0:
             for i in range(6):
                 rate += abs(problem.lone.start[k, i])
-    return rate > TURNS
+    return some and rate > TURNS
 
 
 @compiled

@@ -17,7 +17,7 @@ import numpy as np
 from recursive_dyn.codegen.compiled import Floats, Integers, compiled
 from recursive_dyn.contact.contact_buffer import ContactTable
 from recursive_dyn.contact.problem import ImpulseProblem
-from recursive_dyn.contact.rows.lasting import closing, dot, row, tree_of
+from recursive_dyn.contact.rows.lasting import closing, dot, floats, row, tree_of
 from recursive_dyn.contact.tuning import BEYOND_SLOP
 
 Points = Annotated[np.ndarray, float, 2, 3]
@@ -49,7 +49,7 @@ def _pair_met(problem: ImpulseProblem, found: Integers, first: int, end: int) ->
     would be torn apart by friction were each contact of another time."""
     contacts, d, u, since = problem.contacts, np.empty(3), np.zeros(3), 0.0
     a, b = tree_of(problem, first, 0), tree_of(problem, first, 1)
-    if a >= 0 and b >= 0:
+    if floats(problem, a) and floats(problem, b):
         for c in range(first, end):
             if contacts.gaps[c] < 0.0 and not _pressed(problem, c, found[c]):
                 balls = contacts.balls[c, 0] > 0.0 and contacts.balls[c, 1] > 0.0

@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+import numpy as np
+
 from recursive_dyn.codegen.compiled import Floats, compiled
 from recursive_dyn.contact.blocks import ContactRows, ScalarRows, component, moving, velocity
 from recursive_dyn.contact.problem import ImpulseProblem
-from recursive_dyn.contact.rows.responses import reduce
+from recursive_dyn.contact.rows.lasting import any_hang, at_center
+from recursive_dyn.contact.rows.responses import expand, reduce
 
 
 @compiled
 def given_pushes(problem: ImpulseProblem, root: Floats, y: Floats) -> bool:
-    """Put what pushes on coordinates do to whitened velocities into y, zeros before; whether there are any."""
+    """Put what pushes on coordinates do to whitened velocities into y, zeros before; whether there are any. Bodies that
+    hang on the world fall by less where these hold them, as motors do."""
     layout, any_push = problem.layout, False
     for k in range(layout.nv):
         y[k] = problem.pushes[k]
@@ -20,7 +24,23 @@ def given_pushes(problem: ImpulseProblem, root: Floats, y: Floats) -> bool:
     reduce(layout, problem.factors, y[: layout.nv])
     for k in range(layout.nv):
         y[k] *= root[k]
+    if any_hang(problem):
+        _hold(problem, root, y)
     return True
+
+
+@compiled
+def _hold(problem: ImpulseProblem, root: Floats, y: Floats) -> None:
+    """Let bodies that hang on the world have coasted with less, by what whitened velocities y do to them."""
+    layout, lone, factors = problem.layout, problem.lone, problem.factors
+    V, x = np.empty((len(layout.parent), 6)), np.empty(layout.nv)
+    expand(layout, factors, root, y, problem.moving.links, V, x)
+    for k in problem.moving.lone:
+        if lone.home[k] < 0:
+            v = at_center(problem, V, k, (0.0, 0.0, 0.0))
+            lone.coasting[k, 3] -= v[0]
+            lone.coasting[k, 4] -= v[1]
+            lone.coasting[k, 5] -= v[2]
 
 
 @compiled

@@ -73,6 +73,8 @@ def halved_share(problem: ImpulseProblem, c: int, halves: Floats) -> float:
     found = np.nan
     for side in range(2):
         k = tree_of(problem, c, side)
+        if k >= 0 and problem.lone.home[k] < 0:
+            continue
         share = halves[problem.layout.link_groups[problem.lone.links[k]]] if k >= 0 else np.nan
         found = found if np.isnan(share) else share
     return found
@@ -91,7 +93,7 @@ def owed_halves(
         i = found[c]
         for side in range(2 if i >= 0 else 0):
             k, tree, share = tree_of(problem, c, side), -1, np.nan
-            if k >= len(lone.inertias):
+            if k >= len(lone.inertias) and lone.home[k] >= 0:
                 tree, share = lone.home[k], halves[problem.layout.link_groups[lone.links[k]]]
             if np.isnan(share):
                 continue

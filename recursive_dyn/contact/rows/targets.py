@@ -106,6 +106,8 @@ def contact_targets(
             coasts = closing(problem, problem.lone.coasting, c, contacts.arms, c)
             rows.coasting[c] = dot(row(contacts.normals[c]), coasts)
         targets[c], height, _, _ = _target(problem, rows, c, 0.0)
+        if rows.lasting[c] > 0.0 and _is_held(problem, rows, c, same[c]):
+            targets[c], height = 0.0, 0.0
         wanted[c] = height - half
         began[c] = beginning(contacts.gaps[c], speed, before, options)
         # the first order errs by centimetres where limbs whip, but by less than twice the way that their last speed
@@ -114,6 +116,23 @@ def contact_targets(
         fast = abs(before) > options.restitution_threshold and began[c] >= -2.0 * way
         if began[c] < 0.0 and fast and not _overlapped(problem.earlier, contacts.keys[c], options.slop):
             began[c] = 0.0
+
+
+@compiled
+def _is_held(problem: ImpulseProblem, rows: ContactRows, c: int, i: int) -> bool:
+    """Whether what is round goes on from earlier contact i with what moves, too, and opens by no more than its impulse
+    moves it by in a step: both fall in the flight, so that nothing but its turning shows."""
+    contacts, options = problem.contacts, problem.options
+    if rows.links[c, 0] < 0 or rows.links[c, 1] < 0 or (contacts.gliding[c] == 0 and not _is_ball(contacts.balls[c])):
+        return False
+    gap, earlier = contacts.gaps[c] + 0.5 * options.slop, problem.earlier
+    pressed = dot(row(earlier.impulses[i]), row(earlier.normals[i]))
+    return 0.0 < gap <= options.position_share * options.h * pressed * rows.mobility[c, 0]
+
+
+@compiled
+def _is_ball(radii: Floats) -> bool:
+    return radii[0] > 0.0 or radii[1] > 0.0
 
 
 @compiled

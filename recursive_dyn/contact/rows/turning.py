@@ -23,9 +23,13 @@ from recursive_dyn.contact.rows.lasting import (
     LASTING,
     UNKNOWN,
     Three,
+    any_hang,
+    at_center,
     bend,
     closing,
     dot,
+    fallen,
+    floats,
     length,
     lone_of,
     row,
@@ -40,16 +44,20 @@ from recursive_dyn.contact.tuning import ALONG, CREDIT, RESOLVED, SETTLING, SLID
 
 @compiled
 def corrected(
-    problem: ImpulseProblem, found: Integers, same: Integers, root: Floats, shares: Floats, halves: Floats, y: Floats
-) -> bool:
+    problem: ImpulseProblem, found: Integers, same: Integers, root: Floats, shares: Floats, powers: Floats,
+    halves: Floats, y: Floats,
+) -> bool:  # fmt: skip
     """Add what corrections do to whitened velocities to y, and write it to ``lone.kicks``; whether there are any.
 
     found, same (n,): earlier contacts nearest to these, and those that these go on; shares (n,): of each correction
-    that is given, NaN where it is one of halves; halves: NaN for trees, by group, that do not have theirs otherwise
-    (``sustaining``).
+    that is given, NaN where it is one of halves; powers (n,): what each does if all of it is given, J; halves: NaN for
+    trees, by group, that do not have theirs otherwise (``sustaining``). Of trees that hang on the world, which have,
+    only what floats gets its side of a correction, and they what is more or less than that.
     """
     lone, earlier, some, w = problem.lone, problem.earlier, False, np.zeros(9)
+    given = np.zeros((len(lone.links) if any_hang(problem) else 0, 6))
     shares[:] = 0.0
+    powers[:] = 0.0
     for k in problem.moving.lone:
         for i in range(6):
             lone.kicks[k, i] = 0.0
@@ -60,18 +68,20 @@ def corrected(
             if found[c] >= 0:  # what the tree is given the other one gives
                 _wrench(problem, c, found[c], False, w)
                 some = True
-                _give(problem, c, share, w)
+                _give(problem, c, share, w, lone.kicks)
         elif i >= 0 and earlier.levels[i] == LASTING:
             _wrench(problem, c, i, True, w)
-            power, owed = _power(problem, c, w, lone.start), earlier.debts[i]
+            powers[c], owed = _power(problem, c, w, lone.start), earlier.debts[i]
             shares[c] = 1.0
-            if abs(owed) > 0.0 and abs(power) > 0.0:
-                shares[c] -= min(max(owed / power, -SETTLING), SETTLING)
+            if abs(owed) > 0.0 and abs(powers[c]) > 0.0:
+                shares[c] -= min(max(owed / powers[c], -SETTLING), SETTLING)
             shares[c] *= _resolved(problem, c, w)
             some = True
-            _give(problem, c, shares[c], w)
+            _give(problem, c, shares[c], w, lone.kicks)
+            if len(given) > 0:
+                _give(problem, c, 1.0, w, given)
     if some:
-        _whitened(problem, root, halves, y)
+        _whitened(problem, root, halves, given, y)
     return some
 
 
@@ -154,8 +164,7 @@ def _power(problem: ImpulseProblem, c: int, w: Floats, after: Annotated[np.ndarr
 
 
 @compiled
-def _give(problem: ImpulseProblem, c: int, share: float, w: Floats) -> None:
-    kicks = problem.lone.kicks
+def _give(problem: ImpulseProblem, c: int, share: float, w: Floats, kicks: Annotated[np.ndarray, float, 6]) -> None:
     for side in range(2):
         k, sign = tree_of(problem, c, side), 1.0 - 2.0 * side
         if k >= 0:
@@ -165,14 +174,16 @@ def _give(problem: ImpulseProblem, c: int, share: float, w: Floats) -> None:
 
 
 @compiled
-def _whitened(problem: ImpulseProblem, root: Floats, halves: Floats, y: Floats) -> None:
-    """Add what the kicks do to y."""
+def _whitened(
+    problem: ImpulseProblem, root: Floats, halves: Floats, given: Annotated[np.ndarray, float, 6], y: Floats
+) -> None:
+    """Add what the kicks do to y; given (k, 6): those that trees which hang on the world have by halves."""
     layout, factors, lone = problem.layout, problem.factors, problem.lone
     inward = np.empty((layout.nv, 3))  # zeros where it is used
     for k in problem.moving.lone:
         if not np.isnan(halves[layout.link_groups[lone.links[k]]]):
             for i in range(6):
-                lone.kicks[k, i] = 0.0
+                lone.kicks[k, i] = lone.kicks[k, i] - given[k, i] if lone.home[k] < 0 else 0.0
         m0, m1, m2 = lone.kicks[k, 0], lone.kicks[k, 1], lone.kicks[k, 2]
         f0, f1, f2 = lone.kicks[k, 3], lone.kicks[k, 4], lone.kicks[k, 5]
         if m0 == 0.0 and m1 == 0.0 and m2 == 0.0 and f0 == 0.0 and f1 == 0.0 and f2 == 0.0:
@@ -204,20 +215,6 @@ def ended(problem: ImpulseProblem, V: Annotated[np.ndarray, float, 6], twists: A
         for j in range(3):
             twists[k, j] = lone.flown[k, j] + V[lone.links[k], j]
         twists[k, 3], twists[k, 4], twists[k, 5] = at_center(problem, V, k, row(lone.flown[k, 3:6]))
-
-
-@compiled
-def at_center(problem: ImpulseProblem, V: Annotated[np.ndarray, float, 6], k: int, before: Three) -> Three:
-    """What twists V (nl, 6) of links move the centre of a lone body by, and what it moved by before."""
-    factors, lone = problem.factors, problem.lone
-    i, at = lone.links[k], problem.layout.refs + 3 * lone.links[k]
-    x, y = lone.centers[k, 0] - factors[at], lone.centers[k, 1] - factors[at + 1]
-    z = lone.centers[k, 2] - factors[at + 2]
-    return (
-        before[0] + V[i, 3] + V[i, 1] * z - V[i, 2] * y,
-        before[1] + V[i, 4] + V[i, 2] * x - V[i, 0] * z,
-        before[2] + V[i, 5] + V[i, 0] * y - V[i, 1] * x,
-    )
 
 
 @compiled
@@ -286,8 +283,11 @@ def _rubbed(problem: ImpulseProblem, c: int, P: Three, u: Three) -> float:
 @compiled
 def lifted(problem: ImpulseProblem, c: int, pushed: float) -> float:
     """Minus the energy by which a contact's push of positions lifted its bodies."""
-    normals, gravity, total = problem.contacts.normals, problem.lone.gravity, 0.0
+    n, total = row(problem.contacts.normals[c]), 0.0
     for side in range(2):
-        if tree_of(problem, c, side) >= 0:
-            total += (1.0 - 2.0 * side) * pushed
-    return total * (gravity[0] * normals[c, 0] + gravity[1] * normals[c, 1] + gravity[2] * normals[c, 2])
+        k = tree_of(problem, c, side)
+        if floats(problem, k):
+            total += (1.0 - 2.0 * side) * pushed * dot(n, row(problem.lone.gravity))
+        elif k >= 0:
+            total += (1.0 - 2.0 * side) * pushed * dot(n, fallen(problem, k)) / problem.options.h
+    return total

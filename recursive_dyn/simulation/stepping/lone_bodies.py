@@ -24,10 +24,11 @@ def lone_bodies(model: Model, layout: Layout, trees: FloatingTrees) -> LoneBodie
     lone = alone[trees.bodies]
     of[lone] = trees.bodies[lone]
     jointed = ((trees.bodies >= 0) & ~lone).nonzero()[0]
-    of[jointed] = count + np.arange(len(jointed))
-    size = count + len(jointed)
-    (start, flown, kicks), (coasting, inertias) = np.empty((3, size, 6)), np.empty((2, count, 6))
-    bodies, home = np.append(trees.bases, jointed), np.append(np.arange(count), trees.bodies[jointed])
+    others = np.concatenate([jointed, ((links != WORLD) & (trees.bodies < 0)).nonzero()[0] if count else jointed[:0]])
+    of[others] = count + np.arange(len(others))
+    size = count + len(others)
+    (start, flown, coasting, kicks), inertias = np.empty((4, size, 6)), np.empty((count, 6))
+    bodies, home = np.append(trees.bases, others), np.append(np.arange(count), trees.bodies[others])
     return LoneBodies(
         of, links[bodies], bodies, home, np.empty((size, 3)), start, flown, coasting, inertias,
         np.empty(count), kicks, trees.gravity,
@@ -61,6 +62,7 @@ def moving_alone(
         body = lone.bodies[k]
         for i in range(6):
             lone.start[k, i], lone.flown[k, i] = present.start_twists[6 * body + i], present.twists[6 * body + i]
+            lone.coasting[k, i] = lone.start[k, i]
             lone.kicks[k, i] = 0.0
         for i in range(3):
             lone.centers[k, i] = present.poses[16 * body + 4 * i + 3]
@@ -72,6 +74,8 @@ def kicked(owed: Momentum, lone: LoneBodies, moving: Integers) -> None:
     count = len(lone.inertias)
     for k in moving:
         tree = lone.home[k]
+        if tree < 0:
+            continue
         for i in range(3):
             a, b, moment = (i + 1) % 3, (i + 2) % 3, lone.kicks[k, i]
             if k >= count:

@@ -113,3 +113,22 @@ def test_motors_on_springs_give_no_more_than_they_may(stiffness):
     carried = d.inverse_dynamics(sim.q, 0 * sim.v, 0 * sim.v) - d.call("passive_forces", sim.q, 0 * sim.v)
     assert np.abs(sim.v).max() < 1e-3
     np.testing.assert_allclose(forces, carried, atol=1e-2)
+
+
+@pytest.mark.parametrize("z", [1.0, 10.0, 75.0])
+@pytest.mark.parametrize("most", [{}, {"max_force": 100.0}])
+def test_what_a_motor_catches_wins_no_more_than_its_work(z, most):
+    """1 rad/s, caught within a step by an impulse: in its stages a spring would be wound by h v / 2, to 703 J at z = 75,
+    of which a motor of 100 N m could give but a hundredth. Reversals, too."""
+    h, scene = 1 / 60, Scene(gravity=(0, 0, 0))
+    arm = Body("arm", mass=1.0, inertia=np.eye(3))
+    scene.world.attach(arm, joints.revolute("y", stiffness=(z / h) ** 2))
+    sim = rd.Simulation(scene.compile(), h)
+    sim.v, work, start = [1.0], 0.0, 0.5
+    for k in range(90):
+        sim.motors["arm.angle"] = rd.Motor(velocity=0.0 if k < 30 else 0.2 * (-1) ** (k // 30), **most)
+        q = sim.q[0]
+        sim.step()
+        work += sim.motor_forces["arm.angle"].force * (sim.q[0] - q)
+        now = float(sim.dynamics.kinetic_energy(sim.q, sim.v) + sim.dynamics.elastic_energy(sim.q))
+        assert now <= start + work + 1e-6 * max(1.0, now)

@@ -12,7 +12,8 @@ part, of up to 2.6 for two and 3.7 for many. With that velocity kept in the stag
 
 Led are trees that fly by the rule for what is pressed, which answers springs as the solve does, if nothing but motors
 and dry friction held them in the last step, or nothing in any of late: what contacts or stops hold would fly into them.
-A motor at its bound gives that, whatever moves; what it would take to lead one says whether it is.
+A motor at its bound gives that, whatever moves; what it would take to lead one says whether it is. One that has yet to
+catch what moves otherwise does so by an impulse: in the stages it would wind up a spring on its way, by h v / 2.
 """
 
 from __future__ import annotations
@@ -26,6 +27,7 @@ from recursive_dyn.simulation.joint_laws.coordinate_rows import first_motor
 from recursive_dyn.simulation.stepping.step_arrays import StepArrays
 
 _BOUND = 1.0 - 1e-9  # times its bound: rounding
+_CAUGHT, _STILL = 0.1, 1e-6  # of its speed, and m or rad a second, by which a coordinate that a motor has may be off it
 
 
 @compiled
@@ -37,13 +39,17 @@ def lead(s: StepArrays, layout: Layout) -> None:
     trees = np.zeros(layout.groups, dtype=np.int64)
     if len(s.other.load) == 0 or not _held(s, layout, trees):
         return
-    flown = it.flown.copy()
+    flown, first = it.flown.copy(), first_motor(s.sources)
     it.flown[:] = 0.0
-    aim(it, s.q, s.v, s.kept.rows, first_motor(s.sources), h, s.settings[1], s.parameters)
+    aim(it, s.q, s.v, s.kept.rows, first, h, s.settings[1], s.parameters)
     it.flown[:] = flown
     for k in range(m.size[0]):
         slot, D, kept = m.slots[k], it.stiffness[k], m.rigid[k] > 0.0
         if trees[layout.group[slot]] == 0 or m.sizes[k] > 0 or not D > 0.0:
+            continue
+        speed, wanted = it.speed[k], m.velocity[k]
+        off = (abs(flown[k]) + abs(s.kept.rows[first + slot])) / D  # what it bore, as it is rigid to one in a million
+        if kept and abs(wanted - speed) > _CAUGHT * (abs(wanted) + abs(speed)) + 2.0 * off + _STILL:
             continue
         y = it.impulse[k] - h * h * m.kp[k] * it.speed[k] - (0.0 if kept else flown[k])
         if abs(flown[k] + (y / RIGID if kept else y)) < _BOUND * it.bound[k]:

@@ -118,7 +118,7 @@ def test_motors_on_springs_give_no_more_than_they_may(stiffness):
 @pytest.mark.parametrize("z", [1.0, 10.0, 75.0])
 @pytest.mark.parametrize("most", [{}, {"max_force": 100.0}])
 def test_what_a_motor_catches_wins_no_more_than_its_work(z, most):
-    """1 rad/s, caught within a step by an impulse: in its stages a spring would be wound by h v / 2, to 703 J at z = 75,
+    """1 rad/s, caught within a step by an impulse: in its stages a spring was wound by h v / 2, to 703 J at z = 75,
     of which a motor of 100 N m could give but a hundredth. Reversals, too."""
     h, scene = 1 / 60, Scene(gravity=(0, 0, 0))
     arm = Body("arm", mass=1.0, inertia=np.eye(3))

@@ -15,7 +15,7 @@ from typing import Annotated
 
 import numpy as np
 
-from recursive_dyn.codegen.compiled import Floats, Integers, compiled
+from recursive_dyn.codegen.compiled import Flags, Floats, Integers, compiled
 from recursive_dyn.contact.blocks import ContactRows, Island, add_impulse, add_scalar
 from recursive_dyn.contact.layout import Layout
 from recursive_dyn.contact.problem import JUMPED, ImpulseProblem
@@ -47,15 +47,16 @@ def given_halves(
     places; w: as in ``carried``; u, f: as in ``measured``; halves (groups,): shares that are given, NaN for none."""
     halves[:] = np.nan
     layout, some, y = problem.layout, False, np.zeros(len(whole.y))
-    half = np.empty(layout.nv)
+    half, carries = np.empty(layout.nv), np.zeros(layout.groups, dtype=np.bool_)
     for c in range(len(whole.targets)):
+        _mark_carrier(problem, c, carries)
         add_impulse(whole.rows, c, 1.0, whole.P[c], y)
     for s in range(len(whole.Q)):
         add_scalar(whole.lines, s, whole.Q[s], y)
     for group in range(layout.groups):
         first, last = layout.group_first[group], layout.group_first[group + 1]
         touched = first < last and problem.steady[layout.group_slots[first]] != JUMPED
-        if touched and _smooth(layout, group, w, y):
+        if touched and not carries[group] and _smooth(layout, group, w, y):
             some = True
             for j in range(first, last):
                 slot = layout.group_slots[j]
@@ -65,6 +66,16 @@ def given_halves(
             for j in range(first, last):
                 pushes[layout.group_slots[j]] += halves[group] * half[layout.group_slots[j]]
     return some
+
+
+@compiled
+def _mark_carrier(problem: ImpulseProblem, c: int, carries: Flags) -> None:
+    """Mark the tree that hangs on the world and carries by a contact what floats: the correction of that acts on both,
+    and turns with the contact, where a half of an impulse as it was would not, and won energy with every swing."""
+    for side in range(2):
+        k, other = tree_of(problem, c, side), tree_of(problem, c, 1 - side)
+        if k >= 0 and other >= 0 and problem.lone.home[k] < 0 <= problem.lone.home[other]:
+            carries[problem.layout.link_groups[problem.lone.links[k]]] = True
 
 
 @compiled

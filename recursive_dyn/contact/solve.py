@@ -60,8 +60,7 @@ def solve(given: ImpulseProblem) -> ImpulseFacts:
     pushed = given_pushes(problem, root, pushes)
     started(rows, problem.earlier, found, P)
     Q[:] = problem.rows.impulses
-    these = partition(layout, rows, lines, problem.moving.slots, free)
-    frictions = problem.contacts.frictions[0:n]
+    these, frictions = partition(layout, rows, lines, problem.moving.slots, free), problem.contacts.frictions[0:n]
     whole = Island(rows, lines, targets, frictions, these.contacts, these.scalars, these.slots, P, Q, y, time)
     before, u, f, powers = np.empty(len(root)), np.zeros(len(root)), np.full(len(root), np.nan), np.empty(n)
     halves, kicked, bounced = np.full(layout.groups, np.nan), np.zeros(len(root)), np.zeros((n, 2))
@@ -91,7 +90,8 @@ def solve(given: ImpulseProblem) -> ImpulseFacts:
     to_world_axes(rows, P, problem.contacts)
     told(problem.contacts, points)
     judged(problem, found, same, shares, wanted, states.push, ends)
-    owe_lifts(problem, whole, these, found, same, powers, wanted, states.push)
+    if some:
+        owe_lifts(problem, whole, these, found, same, powers, wanted, states.push)
     if struck_trees(problem, whole, these, bounced, states.push, found):
         expand(layout, factors, root, y, links, V, changes.struck)
     return ImpulseFacts(m + _height(rows), these.total[0], sweeps, residual, _deepest(problem, rows))

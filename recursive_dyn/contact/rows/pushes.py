@@ -7,7 +7,7 @@ import numpy as np
 from recursive_dyn.codegen.compiled import Floats, compiled
 from recursive_dyn.contact.blocks import ContactRows, ScalarRows, component, moving, velocity
 from recursive_dyn.contact.problem import ImpulseProblem
-from recursive_dyn.contact.rows.lasting import any_hang, at_center
+from recursive_dyn.contact.rows.lasting import any_hang, at_center, floats
 from recursive_dyn.contact.rows.responses import expand, reduce
 
 
@@ -36,7 +36,7 @@ def _hold(problem: ImpulseProblem, root: Floats, y: Floats) -> None:
     V, x = np.empty((len(layout.parent), 6)), np.empty(layout.nv)
     expand(layout, factors, root, y, problem.moving.links, V, x)
     for k in problem.moving.lone:
-        if lone.home[k] < 0:
+        if not floats(problem, k):
             v = at_center(problem, V, k, (0.0, 0.0, 0.0))
             lone.coasting[k, 3] -= v[0]
             lone.coasting[k, 4] -= v[1]

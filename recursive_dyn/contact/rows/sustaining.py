@@ -20,7 +20,7 @@ from recursive_dyn.contact.blocks import ContactRows, Island, add_impulse, add_s
 from recursive_dyn.contact.layout import Layout
 from recursive_dyn.contact.problem import JUMPED, ImpulseProblem
 from recursive_dyn.contact.rows.balance import owed_after, settling_share
-from recursive_dyn.contact.rows.lasting import tree_of
+from recursive_dyn.contact.rows.lasting import floats, tree_of
 from recursive_dyn.contact.rows.responses import whitened
 from recursive_dyn.contact.rows.scalar_rows import is_cone
 from recursive_dyn.contact.rows.warm_start import to_world_axes
@@ -74,7 +74,7 @@ def _mark_carrier(problem: ImpulseProblem, c: int, carries: Flags) -> None:
     and turns with the contact, where a half of an impulse as it was would not, and won energy with every swing."""
     for side in range(2):
         k, other = tree_of(problem, c, side), tree_of(problem, c, 1 - side)
-        if k >= 0 and other >= 0 and problem.lone.home[k] < 0 <= problem.lone.home[other]:
+        if k >= 0 and not floats(problem, k) and floats(problem, other):
             carries[problem.layout.link_groups[problem.lone.links[k]]] = True
 
 
@@ -84,9 +84,7 @@ def halved_share(problem: ImpulseProblem, c: int, halves: Floats) -> float:
     found = np.nan
     for side in range(2):
         k = tree_of(problem, c, side)
-        if k >= 0 and problem.lone.home[k] < 0:
-            continue
-        share = halves[problem.layout.link_groups[problem.lone.links[k]]] if k >= 0 else np.nan
+        share = halves[problem.layout.link_groups[problem.lone.links[k]]] if floats(problem, k) else np.nan
         found = found if np.isnan(share) else share
     return found
 
@@ -104,7 +102,7 @@ def owed_halves(
         i = found[c]
         for side in range(2 if i >= 0 else 0):
             k, tree, share = tree_of(problem, c, side), -1, np.nan
-            if k >= len(lone.inertias) and lone.home[k] >= 0:
+            if k >= len(lone.inertias) and floats(problem, k):
                 tree, share = lone.home[k], halves[problem.layout.link_groups[lone.links[k]]]
             if np.isnan(share):
                 continue

@@ -23,7 +23,6 @@ from recursive_dyn.contact.rows.lasting import (
     LASTING,
     UNKNOWN,
     Three,
-    any_hang,
     at_center,
     bend,
     closing,
@@ -51,11 +50,9 @@ def corrected(
 
     found, same (n,): earlier contacts nearest to these, and those that these go on; shares (n,): of each correction
     that is given, NaN where it is one of halves; powers (n,): what each does if all of it is given, J; halves: NaN for
-    trees, by group, that do not have theirs otherwise (``sustaining``). Of trees that hang on the world, which have,
-    only what floats gets its side of a correction, and they what is more or less than that.
+    trees, by group, that do not have theirs otherwise (``sustaining``).
     """
     lone, earlier, some, w = problem.lone, problem.earlier, False, np.zeros(9)
-    given = np.zeros((len(lone.links) if any_hang(problem) else 0, 6))
     shares[:] = 0.0
     powers[:] = 0.0
     for k in problem.moving.lone:
@@ -68,7 +65,7 @@ def corrected(
             if found[c] >= 0:  # what the tree is given the other one gives
                 _wrench(problem, c, found[c], False, w)
                 some = True
-                _give(problem, c, share, w, lone.kicks)
+                _give(problem, c, share, w)
         elif i >= 0 and earlier.levels[i] == LASTING:
             _wrench(problem, c, i, True, w)
             powers[c], owed = _power(problem, c, w, lone.start), earlier.debts[i]
@@ -77,11 +74,9 @@ def corrected(
                 shares[c] -= min(max(owed / powers[c], -SETTLING), SETTLING)
             shares[c] *= _resolved(problem, c, w)
             some = True
-            _give(problem, c, shares[c], w, lone.kicks)
-            if len(given) > 0:
-                _give(problem, c, 1.0, w, given)
+            _give(problem, c, shares[c], w)
     if some:
-        _whitened(problem, root, halves, given, y)
+        _whitened(problem, root, halves, y)
     return some
 
 
@@ -164,7 +159,8 @@ def _power(problem: ImpulseProblem, c: int, w: Floats, after: Annotated[np.ndarr
 
 
 @compiled
-def _give(problem: ImpulseProblem, c: int, share: float, w: Floats, kicks: Annotated[np.ndarray, float, 6]) -> None:
+def _give(problem: ImpulseProblem, c: int, share: float, w: Floats) -> None:
+    kicks = problem.lone.kicks
     for side in range(2):
         k, sign = tree_of(problem, c, side), 1.0 - 2.0 * side
         if k >= 0:
@@ -174,16 +170,14 @@ def _give(problem: ImpulseProblem, c: int, share: float, w: Floats, kicks: Annot
 
 
 @compiled
-def _whitened(
-    problem: ImpulseProblem, root: Floats, halves: Floats, given: Annotated[np.ndarray, float, 6], y: Floats
-) -> None:
-    """Add what the kicks do to y; given (k, 6): those that trees which hang on the world have by halves."""
+def _whitened(problem: ImpulseProblem, root: Floats, halves: Floats, y: Floats) -> None:
+    """Add what the kicks do to y."""
     layout, factors, lone = problem.layout, problem.factors, problem.lone
     inward = np.empty((layout.nv, 3))  # zeros where it is used
     for k in problem.moving.lone:
         if not np.isnan(halves[layout.link_groups[lone.links[k]]]):
             for i in range(6):
-                lone.kicks[k, i] = lone.kicks[k, i] - given[k, i] if lone.home[k] < 0 else 0.0
+                lone.kicks[k, i] = 0.0
         m0, m1, m2 = lone.kicks[k, 0], lone.kicks[k, 1], lone.kicks[k, 2]
         f0, f1, f2 = lone.kicks[k, 3], lone.kicks[k, 4], lone.kicks[k, 5]
         if m0 == 0.0 and m1 == 0.0 and m2 == 0.0 and f0 == 0.0 and f1 == 0.0 and f2 == 0.0:

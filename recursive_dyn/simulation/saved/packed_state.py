@@ -48,8 +48,7 @@ class _Counts(NamedTuple):
 
 def packed(
     mark: bytes, state: State, tau: np.ndarray, remainder: float, parameters: np.ndarray,
-    forces: Sequence[AppliedForce], memory: Memory, events: Events,
-    moved: bool,
+    forces: Sequence[AppliedForce], memory: Memory, events: Events, moved: bool,
 ) -> bytes:  # fmt: skip
     """The bytes of a simulation."""
     kept, momentum, table, n = memory.arrays, memory.arrays.momentum, memory.contacts.table, memory.contacts.count

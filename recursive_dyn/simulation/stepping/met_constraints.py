@@ -19,8 +19,8 @@ class MetConstraints:
 
     met: where the last step ended, as bytes (``State.moment``); known: whether it is known what is stuck there;
     written: whether the state is another one since, as far as is known; gaping: the one that somebody left with gaps,
-    until these are closed; kicked: the plastic impulse with which a
-    step began since somebody asked, None where none was needed.
+    until these are closed; kicked: the plastic impulse with which a step began since somebody asked, None where none
+    was needed.
     """
 
     met: tuple[bytes, ...] = ()
@@ -53,6 +53,15 @@ class MetConstraints:
     def left(self, state: State) -> None:
         """A step ended here."""
         self.met = self._moment(state)
+
+    def moved(self, state: State) -> bool:
+        """Whether since the last step, which ended in this state, only parameters changed."""
+        now = self._moment(state)
+        return self.met[:2] == now[:2] and self.met != now
+
+    def stands(self, state: State, moved: bool) -> None:
+        """Steps go on from this state as if the last one had ended there; moved: and parameters had changed since."""
+        self.met = (*self._moment(state)[:2], b"") if moved else ()
 
     @property
     def only_parameters(self) -> bool:

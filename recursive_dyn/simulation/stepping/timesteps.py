@@ -144,13 +144,11 @@ class Timesteps(Timestep):
     @property
     def moved(self) -> bool:
         """Whether since the last step only parameters changed, by which constraints move what they hold."""
-        state, met = self._state, self._forces.constraints.met
-        now = state.moment(self._dynamics.parameters.values_array)
-        return self._forces.meeting and met[:2] == now[:2] and met != now
+        return self._forces.meeting and self._forces.constraints.moved(self._state)
 
     @moved.setter
     def moved(self, value: bool) -> None:
-        self._forces.constraints.met = (*self._state.moment(np.zeros(0))[:2], b"") if value else ()
+        self._forces.constraints.stands(self._state, value)
 
     def solution(self) -> Solution:
         """What the solve of the last step did."""

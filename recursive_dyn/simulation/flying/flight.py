@@ -280,12 +280,16 @@ class Flight(LeadingOn, NoOtherWay):
 
     def _absurd(self, q: np.ndarray, v: np.ndarray, tau: np.ndarray, h: float) -> str | None:
         """What moves absurdly after a step from q, v under tau, the law, and pushes."""
-        pushes = None
-        if self.driven:
-            driving = self.driving()
-            tau, pushes = np.maximum(np.abs(tau), driving.most), driving.engine.pushes
-            pushes = None if pushes is None else pushes.reshape(-1, PUSH)
+        tau, pushes = self.forces(tau)
         return self._weighing.absurd(self._dynamics, (q, v), (self._q, self._v), tau, h, pushes)
+
+    def forces(self, tau: np.ndarray) -> tuple[np.ndarray, np.ndarray | None]:
+        """The largest forces (nv,) in the last step, of tau and the law; pushes (nb, PUSH) on bodies, if any."""
+        if not self.driven:
+            return tau, None
+        driving = self.driving()
+        pushes = driving.engine.pushes
+        return np.maximum(np.abs(tau), driving.most), None if pushes is None else pushes.reshape(-1, PUSH)
 
     def _why(self, code: int, q: np.ndarray, v: np.ndarray, tau: np.ndarray, h: float) -> str:
         """Why a step from q, v was not taken."""

@@ -11,7 +11,7 @@ from recursive_dyn.errors import StateError
 
 _MOST = 1e3  # times the energy that there was or forces gave: rounding and coarse steps are far below it
 _NOWHERE, _LITTLE = 1e12, 1e-2  # m or rad a second, beyond which nothing moves by so small a share faster by itself
-_SLOW = 1e3  # m or rad a second: what moves by less may be far away, but not absurd
+SLOW = 1e3  # m or rad a second: what moves by less may be far away, but not absurd
 _State = tuple[np.ndarray, np.ndarray]
 
 
@@ -37,15 +37,15 @@ class Weighing:
 
     def absurd(
         self, dynamics: Dynamics, before: _State, after: _State, tau: np.ndarray, h: float,
-        pushes: np.ndarray | None = None,
+        pushes: np.ndarray | None = None, more: float = 0.0,
     ) -> str | None:  # fmt: skip
         """The coordinate with most of the kinetic energy after a step of h, s, if this or those before it, since they
         are weighed, made more of it than could be, or where things move as nothing does; or None, and it counts.
 
-        before, after: (q, v); tau (nv,): the largest forces in the step; pushes (nb, PUSH): on bodies. What is
-        prescribed gives energy that is not known here, and what time moves.
+        before, after: (q, v); tau (nv,): the largest forces in the step; pushes (nb, PUSH): on bodies; more: what
+        else gave energy, J. What is prescribed gives energy that is not known here, and what time moves.
         """
-        if dynamics.model.prescribed or np.abs(after[1]).max() <= _SLOW:
+        if dynamics.model.prescribed or np.abs(after[1]).max() <= SLOW:
             self._run = None
             return None
         run = self._going_on(dynamics, before)
@@ -53,7 +53,7 @@ class Weighing:
             T1, U1 = energies(dynamics, *after)
         except StateError:  # overflowed
             T1, U1 = np.inf, 0.0
-        given = _given(dynamics, before, after, tau, h, pushes) if np.isfinite(T1) else 0.0
+        given = more + _given(dynamics, before, after, tau, h, pushes) if np.isfinite(T1) else 0.0
         (T0, U0), (T, U) = run.energies, run.start
         runs_away = np.abs(after[1]).max() > _NOWHERE and (1.0 + _LITTLE) * T0 + abs(U0 - U1) + given < T1
         # what is stored, too, may come from what time moves

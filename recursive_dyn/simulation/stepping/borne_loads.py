@@ -9,7 +9,8 @@ what is linear nothing changes by that, whatever the force.
 
 By the default motors lead trees with springs and force elements besides (``led_motors``). What else acts there, a motor
 at its bound or dry friction, is borne only where a step resolves the springs: halves that resolve them are thrown by
-impulses that are answered in one step.
+impulses that are answered in one step. On trees that contacts or stops held too in the last step only what leads is
+borne.
 
 None of that acts on trees that it would speed up: where more holds it than the flight knows, as what a gripper presses
 on does, or where a motor was struck or set anew. Sum f . a < 0, with a the accelerations under half of the forces f,
@@ -24,6 +25,7 @@ from recursive_dyn.codegen.compiled import Floats, Integers, compiled
 from recursive_dyn.contact.contact_buffer import ContactTable
 from recursive_dyn.contact.layout import Layout, group_of
 from recursive_dyn.recursion.spring_answers import RINGING
+from recursive_dyn.simulation.joint_laws.coordinate_rows import first_motor
 from recursive_dyn.simulation.stepping.impulses import forced
 from recursive_dyn.simulation.stepping.led_motors import lead
 from recursive_dyn.simulation.stepping.step_arrays import StepArrays
@@ -40,40 +42,70 @@ def bear(s: StepArrays, layout: Layout) -> None:
     gives all forces at the flight's stages there is no tau. Of hands that push bodies the accelerations here know
     nothing.
     """
-    it, rows, h, some = s.sources.motors, s.sources, s.settings[0], False
-    m, left = it.motors, s.kept.borne.copy()
+    it, rows, h = s.sources.motors, s.sources, s.settings[0]
+    m = it.motors
     it.flown[:] = 0.0
     it.bears[:] = 0.0
     it.led[:] = 0.0
     rows.rubbed[:] = 0.0
     if s.flight.asks[0]:
         return
+    touched, stiff = np.zeros(layout.groups, dtype=np.int64), np.zeros(layout.groups, dtype=np.int64)
+    power, some = np.zeros(layout.groups), _bore(s, layout, touched)
+    known = some and _powers(s, layout, power, stiff)
+    lead(s, layout, touched, power)
+    if not some:
+        return
+    for group in range(layout.groups):
+        if stiff[group] > 0 or touched[group] > 0 or not known:
+            power[group] = 0.0
+    for k in range(m.size[0]):
+        if it.led[m.slots[k]] > 0.0 or power[layout.group[m.slots[k]]] < 0.0:
+            s.tau[m.slots[k]] += it.flown[k] / h
+        else:
+            it.flown[k] = 0.0
+    for k in range(len(rows.rubbing)):
+        if power[layout.group[rows.rubbing[k]]] < 0.0:
+            s.tau[rows.rubbing[k]] += rows.rubbed[k] / h
+        else:
+            rows.rubbed[k] = 0.0
+
+
+@compiled
+def _bore(s: StepArrays, layout: Layout, touched: Integers) -> bool:
+    """Write what motors and dry friction gave in the last step, and mark the trees (groups,) with springs that
+    something else held as well; whether there is anything."""
+    it, rows, h, some = s.sources.motors, s.sources, s.settings[0], False
+    m, left, first = it.motors, s.kept.borne.copy(), first_motor(s.sources)
+    _touch(s, layout, touched)
     for k in range(len(rows.rubbing)):
         left[rows.rubbing[k]] -= s.kept.rows[2 * len(rows.slots) + k] / h
     for k in range(m.size[0]):
+        slot = m.slots[k]
         if m.sizes[k] == 0:
-            it.flown[k] = h * _within(left[m.slots[k]], m.forces[k])
-            left[m.slots[k]] -= it.flown[k] / h
+            if touched[layout.group[slot]] > 0:
+                left[slot] = s.kept.rows[first + slot] / h
+            it.flown[k] = h * _within(left[slot], m.forces[k])
+            left[slot] -= it.flown[k] / h
             some = some or it.flown[k] != 0.0
     for k in range(len(rows.rubbing)):
         slot = rows.rubbing[k]
         rows.rubbed[k] = h * _within(left[slot] + s.kept.rows[2 * len(rows.slots) + k] / h, rows.friction[k])
         some = some or rows.rubbed[k] != 0.0
-    lead(s, layout)
-    if not some:
-        return
-    power = np.zeros(layout.groups)
-    known = _powers(s, layout, power)
-    for k in range(m.size[0]):
-        if it.led[m.slots[k]] > 0.0 or (known and power[layout.group[m.slots[k]]] < 0.0):
-            s.tau[m.slots[k]] += it.flown[k] / h
-        else:
-            it.flown[k] = 0.0
-    for k in range(len(rows.rubbing)):
-        if known and power[layout.group[rows.rubbing[k]]] < 0.0:
-            s.tau[rows.rubbing[k]] += rows.rubbed[k] / h
-        else:
-            rows.rubbed[k] = 0.0
+    return some
+
+
+@compiled
+def _touch(s: StepArrays, layout: Layout, touched: Integers) -> None:
+    """Mark trees (groups,) with springs of which ``leave`` left nothing to be borne, though motors gave something."""
+    m, trees, first = s.sources.motors.motors, s.pressed, first_motor(s.sources)
+    for g in range(len(trees.first) - 1):
+        some, borne = False, trees.springs[g] == 0
+        for i in range(trees.first[g], trees.first[g + 1]):
+            slot = trees.slots[i]
+            borne = borne or s.kept.borne[slot] != 0.0
+            some = some or (m.drives[slot] > 0 and s.kept.rows[first + slot] != 0.0)
+        touched[layout.group[trees.slots[trees.first[g]]]] = 1 if some and not borne else 0
 
 
 @compiled
@@ -82,7 +114,7 @@ def _within(x: float, bound: float) -> float:
 
 
 @compiled
-def _powers(s: StepArrays, layout: Layout, power: Floats) -> bool:
+def _powers(s: StepArrays, layout: Layout, power: Floats, stiff: Integers) -> bool:
     """Write Sum f . a, as above, of trees (groups,), times the step, 0 of those that bear nothing; whether there are
     numbers."""
     it, m, rows, tau = s.sources.motors, s.sources.motors.motors, s.sources, s.tau.copy()
@@ -95,13 +127,12 @@ def _powers(s: StepArrays, layout: Layout, power: Floats) -> bool:
         _know_rates(s, layout)
     finite, a = forced(s.impulses, s.q, s.v, tau, s.parameters), s.impulses.accelerations.outputs
     for k in range(m.size[0]):
-        if it.led[m.slots[k]] == 0.0:
-            power[layout.group[m.slots[k]]] += it.flown[k] * a[m.slots[k]]
+        power[layout.group[m.slots[k]]] += it.flown[k] * a[m.slots[k]]
     for k in range(len(rows.rubbing)):
         power[layout.group[rows.rubbing[k]]] += rows.rubbed[k] * a[rows.rubbing[k]]
     for group in range(layout.groups):
         if two_rules and s.impulses.sprung[group] > 0 and not h * h * s.impulses.rates[group] < RESOLVED:
-            power[group] = 0.0
+            stiff[group] = 1
     return finite
 
 

@@ -36,6 +36,7 @@ from recursive_dyn.simulation.stepping.lone_bodies import kicked, moving_alone, 
 from recursive_dyn.simulation.stepping.pressed import note_pressed, only_pressed, pressed_before, put_in
 from recursive_dyn.simulation.stepping.step_arrays import FreeRoom, StepArrays
 from recursive_dyn.simulation.stepping.stopped_trees import keep_slow, led_back
+from recursive_dyn.simulation.stepping.wild_steps import WILD, swift
 
 
 @compiled
@@ -117,7 +118,8 @@ def _flown(s: StepArrays) -> int:
 def solve_and_settle(
     s: StepArrays, layout: Layout, contacts: ContactTable, earlier: ContactTable, free: FreeRoom
 ) -> int:
-    """What impulses make of where the flight led, with the momentum that is owed: DONE, or LOST if it is not finite.
+    """What impulses make of where the flight led, with the momentum that is owed: DONE, LOST if it is not finite, or
+    WILD where that is so swift that it is to be weighed.
 
     counts say what was solved for: nothing where there are constraints only, which the flight meets. WOKEN where
     something touches what slept.
@@ -164,7 +166,9 @@ def solve_and_settle(
             return LOST
     if s.part[1] > 1:
         felt_by_bodies(contacts, n, poses, s.kept.felt)
-    return DONE if all_finite(s.q) and all_finite(s.v) else LOST
+    if not (all_finite(s.q) and all_finite(s.v)):
+        return LOST
+    return WILD if s.counts[2] + n > 0 and swift(s.v) else DONE
 
 
 @compiled

@@ -33,6 +33,7 @@ from recursive_dyn.simulation.stepping.detection import Detection
 from recursive_dyn.simulation.stepping.leaps import LEAPS, MOST_LEAPS
 from recursive_dyn.simulation.stepping.parts_of_flight import PartTooLong, too_fast
 from recursive_dyn.simulation.stepping.step_forces import StepForces
+from recursive_dyn.simulation.stepping.wild_steps import WILD, WildSteps
 from recursive_dyn.simulation.surroundings import NOT_KNOWN, Lookout, Surrounded
 
 if TYPE_CHECKING:
@@ -57,6 +58,8 @@ class Timestep:
     _counted: np.ndarray  # where the last flight began
     _within: bool  # in a step, whose frames are its machine's
     _native: bool  # after one taken in one go
+    _wild: WildSteps
+    _integrator: str
 
     def at_present(self) -> Present:
         """Where the bodies are at the present state."""
@@ -189,7 +192,7 @@ class Timestep:
             times[machine.SOLVE] = perf_counter()
             flown = None if self._forces.joints is None else (self._state.q.copy(), self._state.v.copy())
             said = machine.solve(self._forces.held(self._state, machine.buffer, h))
-            if flown is not None and said == DONE and machine.arrays.counts.any():
+            if flown is not None and said in (DONE, WILD) and machine.arrays.counts.any():
                 self._forces.keep_momenta(flown[0], flown[1] + machine.arrays.impulses.changes.v, self._state)
         if stage < machine.KEEPING and said == TOO_LONG:
             raise PartTooLong(SHORTER)
@@ -232,7 +235,10 @@ class Timestep:
     def _solved(self, machine: StepMachine, code: int) -> None:
         """What solved for the impulses that forbid what contacts, limits, motors, friction and constraints forbid, and
         settled, said this. The state is brought onto its constraints."""
-        if code != DONE:
+        if code == WILD:
+            borne = machine.borne()
+            self._wild.weigh(machine.arrays, machine.buffer, self.flight, borne, self._state.time, self._integrator)
+        elif code != DONE:
             lost = np.flatnonzero(~np.isfinite(self._state.v))
             if not len(lost):
                 machine.explain()

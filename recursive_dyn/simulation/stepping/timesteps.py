@@ -37,6 +37,7 @@ from recursive_dyn.simulation.stepping.step_forces import StepForces
 from recursive_dyn.simulation.stepping.timestep import Timestep
 from recursive_dyn.simulation.stepping.tried_step import TriedStep
 from recursive_dyn.simulation.stepping.untouched import untouched_steps
+from recursive_dyn.simulation.stepping.wild_steps import WildSteps
 from recursive_dyn.simulation.surroundings import Surrounded, Surroundings
 
 if TYPE_CHECKING:
@@ -82,7 +83,7 @@ class Timesteps(Timestep):
         self.events: Events = Events(dynamics.bodies) if before is None else before.events
         self.memory: Memory = Memory(dynamics, None if before is None else before.memory.contacts)
         self._forces.remember(self.memory.arrays.joints)
-        self._detection, self.step_size = Detection(), 0.0
+        self._detection, self.step_size, self._wild = Detection(), 0.0, WildSteps(dynamics)
         self.loads: JointLoads | None = JointLoads(dynamics, self.memory.arrays.joints) if breakable(dynamics) else None
 
     def __getstate__(self) -> dict[str, Any]:

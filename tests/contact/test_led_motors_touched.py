@@ -1,0 +1,100 @@
+"""Motors on stiff springs that something touches as well: neither do they let go nor fly into what holds them."""
+
+import numpy as np
+import pytest
+from contact_scenes import mirror, put
+
+import recursive_dyn as rd
+from scene import Body, Scene, joints, shapes
+
+H = 1 / 60
+ROUGH = rd.Material(friction=0.8)
+MOTORS = {
+    "velocity": lambda K: rd.Motor(velocity=0.4),
+    "position": lambda K: rd.Motor(position=0.4, kp=10 * K, kd=K / 10),
+    "as soft as the spring": lambda K: rd.Motor(position=0.4, kp=K, kd=K / 100),
+}
+ENDS = {"velocity": 0.4 * (1.2 - H / 2), "position": 0.4 * 10 / 11, "as soft as the spring": 0.2}
+
+
+@pytest.mark.parametrize("z", [60.0, *(pytest.param(z, marks=pytest.mark.slow) for z in (2.0, 5.0, 20.0))])
+@pytest.mark.parametrize("kind", MOTORS)
+def test_a_ball_that_drops_on_a_sprung_arm_does_not_move_it(kind, z):
+    """z = h sqrt(K / 0.5 kg m^2), motors without bounds: what holds springs held on, and none ran away by 1e70 rad."""
+    K, scene = 0.5 * (z / H) ** 2, Scene()
+    arm = Body("arm", [shapes.Box((0.8, 0.3, 0.04), material=ROUGH)], mass=1.0)
+    scene.world.attach(arm, joints.revolute("z", stiffness=K), at=rd.pose((0.3, 0, 1)))
+    put(scene, "ball", shapes.Sphere(0.06, material=ROUGH), rd.pose((0.3, 0, 1.4)), 0.5)
+    with mirror(scene, H, "linearly_implicit_rk4") as shown:
+        sim = shown.sim
+        sim.motors["arm.angle"] = MOTORS[kind](K)
+        shown.step(72)
+        assert len(sim.contacts)
+        assert sim.q[0] == pytest.approx(ENDS[kind], abs=2e-3)
+        assert sim.v[0] == pytest.approx(0.4 if kind == "velocity" else 0.0, abs=1e-3)
+        assert sim.motor_forces["arm.angle"].force == pytest.approx(K * sim.q[0], rel=3e-3)
+
+
+def leg(K: float) -> Scene:
+    """A trunk on a slide, a thigh and a shank whose knee has a spring: its foot comes to the ground."""
+    scene, body = Scene(), lambda name, mass, turn: Body(name, mass=mass, inertia=turn * np.eye(3))
+    trunk = scene.world.attach(body("trunk", 8.0, 0.1), joints.prismatic("z"), at=rd.pose((0, 0, 0.86)))
+    thigh = trunk.attach(body("thigh", 1.0, 0.05), joints.revolute("y"))
+    shank = thigh.attach(body("shank", 0.6, 0.006), joints.revolute("y", stiffness=K), at=rd.pose((0, 0, -0.4)))
+    foot = Body("foot", [shapes.Sphere(0.04, material=ROUGH)], mass=0.2)
+    shank.attach(foot, joints.fixed(), at=rd.pose((0, 0, -0.4)))
+    return scene
+
+
+@pytest.mark.parametrize("h", [1 / 60, pytest.param(1 / 240, marks=pytest.mark.slow)])
+@pytest.mark.parametrize("K", [500.0, *(pytest.param(k, marks=pytest.mark.slow) for k in (50.0, 200.0, 5e3, 5e4))])
+def test_a_sprung_knee_bends_as_its_motor_says_with_a_foot_on_the_ground(K, h):
+    """0.8 rad/s for a second, and still then, by motors that keep velocities: it stalled at 0.01 to 0.5 rad, or its
+    foot trembled."""
+    with mirror(leg(K), h, "linearly_implicit_rk4") as shown:
+        sim, steps = shown.sim, round(1 / h)
+        for rate, wanted in ((0.8, 0.8), (0.0, 0.8)):
+            sim.motors["shank.angle"], sim.motors["thigh.angle"] = rd.Motor(velocity=rate), rd.Motor(velocity=-rate / 2)
+            shown.step(steps)
+            assert sim.q[2] == pytest.approx(wanted, abs=0.8 * h)
+            assert sim.q[1] == pytest.approx(-wanted / 2, abs=0.8 * h)
+        assert np.abs(sim.v).max() < 1e-4
+        lowest = sim.dynamics.poses(sim.q)[3][2, 3] - 0.04
+        assert lowest == pytest.approx(0.0, abs=2e-4)
+        weight = sum(9.81 * mass for mass in (8.0, 1.0, 0.6, 0.2))
+        assert sum(contact.impulse[2] / h for contact in sim.contacts) == pytest.approx(weight, rel=1e-3)
+
+
+def test_what_runs_away_between_flights_and_impulses_is_told_by_its_name():
+    """A spring that outdoes what a motor adds to its coordinate, a million times its inertia: no flight alone, nor any
+    impulse, makes energy of nothing."""
+    scene = Scene()
+    arm = Body("arm", [shapes.Box((0.8, 0.3, 0.04), material=ROUGH)], mass=1.0)
+    scene.world.attach(arm, joints.revolute("z", stiffness=7.2e7), at=rd.pose((0.3, 0, 1)))
+    put(scene, "ball", shapes.Sphere(0.06, material=ROUGH), rd.pose((0.3, 0, 1.4)), 0.5)
+    with mirror(scene, H, "linearly_implicit_rk4") as shown:
+        sim = shown.sim
+        sim.motors["arm.angle"] = rd.Motor(velocity=0.4)
+        with pytest.raises(rd.StateError, match=r"more energy than there was .* 'arm\.angle'"):
+            shown.step(72)
+        assert np.isfinite(sim.q).all()
+        assert np.abs(sim.v).max() < 1e3
+
+
+@pytest.mark.parametrize("restitution", [0.0, 1.0])
+def test_what_is_swift_and_has_its_energy_from_somewhere_is_no_matter(restitution):
+    """A ball of 3 km/s against a wall, a wheel that a motor brings to 5000 rad/s on a table within a step."""
+    material, scene = rd.Material(friction=0.5, restitution=restitution), Scene(gravity=(0, 0, 0))
+    wall, table = rd.pose((160, 0, 0)), rd.pose((0, 30, -0.1999))
+    scene.world.shapes += [shapes.Box((200, 40, 40), at=wall, material=material)]
+    scene.world.shapes += [shapes.Box((1, 1, 0.2), at=table, material=material)]
+    put(scene, "ball", shapes.Sphere(0.05, material=material), rd.pose((0, 0, 5)), 0.1)
+    wheel = Body("wheel", [shapes.Sphere(0.1, material=material)], mass=1.0)
+    scene.world.attach(wheel, joints.revolute("y"), at=rd.pose((0, 30, 0)))
+    with mirror(scene, H, "linearly_implicit_rk4", ground=False) as shown:
+        shown.sim.place("ball", velocity=np.array([0, 0, 0, 3000.0, 0, 0]))
+        shown.sim.motors["wheel.angle"] = rd.Motor(velocity=5000.0)
+        shown.step(10)
+        v = shown.sim.dynamics.velocities(shown.sim.q, shown.sim.v)
+        assert v[0, 3] == pytest.approx(-3000.0 * restitution, abs=1.0)
+        assert v[1, 1] == pytest.approx(5000.0, rel=1e-6)

@@ -145,7 +145,7 @@ def tumbling(seed, shape, scenery, rate, speed) -> tuple[rd.Simulation, PyBullet
 
 SEEDS = pytest.mark.parametrize("seeds", [range(2), pytest.param(range(2, 6), marks=pytest.mark.slow)])
 
-FOUND_DEEP = [(1, 240, True), (32, 240, True), (47, 240, True)]  # seed, rate, whether meshed
+FOUND_DEEP = (32, 47)  # seeds, at 240 Hz, on meshes
 
 
 @MESHED
@@ -176,15 +176,14 @@ def test_what_falls_on_rough_ground_at_five_metres_a_second_comes_to_rest_on_it(
 def test_between_steep_peaks_a_box_stays_outside(seeds, rate, meshed):
     """Of ridges sharper than right angles: at rest no corner of either is in the other by more than the slop."""
     for seed in seeds:
-        if (seed, rate, meshed) != FOUND_DEEP[0]:
-            assert_rests_outside(seed, rate, meshed)
+        assert_rests_outside(seed, rate, meshed)
 
 
 @pytest.mark.slow
-@pytest.mark.xfail(strict=True, reason="found 80 mm deep in a peak and pushed out again and again: 3 of 84 such boxes")
-@pytest.mark.parametrize(("seed", "rate", "meshed"), FOUND_DEEP)
-def test_nor_is_it_found_deep_in_them_again_and_again(seed, rate, meshed):
-    assert_rests_outside(seed, rate, meshed)
+@pytest.mark.xfail(strict=True, reason="found 80 mm deep in a peak and pushed out again and again: 2 of 84 such boxes")
+def test_nor_is_it_found_deep_in_them_again_and_again():
+    for seed in FOUND_DEEP:
+        assert_rests_outside(seed, 240, True)
 
 
 def assert_rests_outside(seed: int, rate: int, meshed: bool) -> None:

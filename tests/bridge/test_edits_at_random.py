@@ -90,7 +90,7 @@ def test_it_runs_bit_by_bit_as_one_that_was_compiled_from_that_scene(seed):
             assert [e.kind for e in sim.contact_events] == [e.kind for e in edited.sim.contact_events]
 
 
-@pytest.mark.parametrize("guests", [60, pytest.param(1000, marks=pytest.mark.slow)])
+@pytest.mark.parametrize("guests", [60, pytest.param(400, marks=pytest.mark.slow)])
 def test_bodies_that_came_and_went_are_not_remembered(guests):
     """Neither their trees, nor their programs, nor Bullet's shapes, nor objects of Python's."""
     edited = Edited(0)

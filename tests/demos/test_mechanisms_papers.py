@@ -80,9 +80,8 @@ def test_touching_bodies_of_the_windmill_lie_end_to_end() -> None:
             before, place = piece.body, here
 
 
-@pytest.mark.parametrize("name", ["torus_chain", "windmill"])
-def test_energy_error_of_the_midpoint_rule_falls_with_the_square_of_the_step(name: str) -> None:
-    dynamics, q, v = undamped(name, (0.0, 0.0, -9.81))
+def test_energy_error_of_the_midpoint_rule_falls_with_the_square_of_the_step() -> None:
+    dynamics, q, v = undamped("torus_chain", (0.0, 0.0, -9.81))
     errors = []
     for timestep in (1 / 240, 1 / 480):
         found = run(dynamics, q, v, timestep, 2.0, "implicit_midpoint", energy)

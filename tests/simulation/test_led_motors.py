@@ -132,3 +132,16 @@ def test_what_a_motor_catches_wins_no_more_than_its_work(z, most):
         work += sim.motor_forces["arm.angle"].force * (sim.q[0] - q)
         now = float(sim.dynamics.kinetic_energy(sim.q, sim.v) + sim.dynamics.elastic_energy(sim.q))
         assert now <= start + work + 1e-6 * max(1.0, now)
+
+
+@pytest.mark.parametrize("z", [2.0, 5.0, 60.0])
+def test_a_brake_holds_a_wound_spring_from_the_first_step_on(z):
+    """Dry friction beyond what the spring gives: the first flight let it go, and was caught at twice the way behind."""
+    h, scene = 1 / 60, Scene(gravity=(0, 0, 0))
+    arm = Body("arm", mass=1.0, inertia=np.eye(3))
+    scene.world.attach(arm, joints.revolute("y", stiffness=(z / h) ** 2, friction=0.2 * (z / h) ** 2))
+    sim = rd.Simulation(scene.compile(), h)
+    sim.q = [0.15]
+    sim.step(20)
+    assert sim.q[0] == pytest.approx(0.15, abs=1e-9)
+    assert sim.v[0] == pytest.approx(0.0, abs=1e-9)

@@ -48,6 +48,7 @@ def bear(s: StepArrays, layout: Layout) -> None:
     it.bears[:] = 0.0
     it.led[:] = 0.0
     rows.rubbed[:] = 0.0
+    _press_what_rubs(s, layout)
     if s.flight.asks[0]:
         return
     touched, stiff = np.zeros(layout.groups, dtype=np.int64), np.zeros(layout.groups, dtype=np.int64)
@@ -69,6 +70,19 @@ def bear(s: StepArrays, layout: Layout) -> None:
             s.tau[rows.rubbing[k]] += rows.rubbed[k] / h
         else:
             rows.rubbed[k] = 0.0
+
+
+@compiled
+def _press_what_rubs(s: StepArrays, layout: Layout) -> None:
+    """Let trees with springs and dry friction be pressed before the first step too, in which it may hold them."""
+    trees, rubs = s.pressed, np.zeros(layout.groups, dtype=np.int64)
+    for k in range(len(s.sources.rubbing)):
+        if s.sources.friction[k] > 0.0:
+            rubs[layout.group[s.sources.rubbing[k]]] = 1
+    for g in range(len(trees.first) - 1 if len(s.sources.rubbing) > 0 else 0):
+        if trees.springs[g] > 0 and rubs[layout.group[trees.slots[trees.first[g]]]] > 0:
+            for i in range(trees.first[g], trees.first[g + 1]):
+                s.kept.pressed[trees.slots[i]] = max(s.kept.pressed[trees.slots[i]], 1.0)
 
 
 @compiled

@@ -9,8 +9,8 @@ what is linear nothing changes by that, whatever the force.
 
 By the default motors lead trees with springs and force elements besides (``led_motors``). What else acts there, a motor
 at its bound or dry friction, is borne only where a step resolves the springs: halves that resolve them are thrown by
-impulses that are answered in one step. On trees that contacts or stops held too in the last step only what leads is
-borne.
+impulses that are answered in one step. Trees with springs that contacts or
+stops held as well in the last step bear what leads, and of what presses on these as much as holds the tree best.
 
 None of that acts on trees that it would speed up: where more holds it than the flight knows, as what a gripper presses
 on does, or where a motor was struck or set anew. Sum f . a < 0, with a the accelerations under half of the forces f,
@@ -51,15 +51,15 @@ def bear(s: StepArrays, layout: Layout) -> None:
     _press_what_rubs(s, layout)
     if s.flight.asks[0]:
         return
-    touched, stiff = np.zeros(layout.groups, dtype=np.int64), np.zeros(layout.groups, dtype=np.int64)
-    power, some = np.zeros(layout.groups), _bore(s, layout, touched)
-    known = some and _powers(s, layout, power, stiff)
-    lead(s, layout, touched, power)
+    touched, power = np.zeros(layout.groups, dtype=np.int64), np.zeros(layout.groups)
+    some = _bore(s, layout, touched)
+    if some:
+        _powers(s, layout, 0.5, power)
+        _share(s, layout, touched, power)
+    lead(s, layout, touched)
     if not some:
         return
-    for group in range(layout.groups):
-        if stiff[group] > 0 or touched[group] > 0 or not known:
-            power[group] = 0.0
+    _leave_stiff(s, layout, touched, power)
     for k in range(m.size[0]):
         if it.led[m.slots[k]] > 0.0 or power[layout.group[m.slots[k]]] < 0.0:
             s.tau[m.slots[k]] += it.flown[k] / h
@@ -128,26 +128,58 @@ def _within(x: float, bound: float) -> float:
 
 
 @compiled
-def _powers(s: StepArrays, layout: Layout, power: Floats, stiff: Integers) -> bool:
-    """Write Sum f . a, as above, of trees (groups,), times the step, 0 of those that bear nothing; whether there are
-    numbers."""
+def _powers(s: StepArrays, layout: Layout, share: float, power: Floats) -> None:
+    """Write Sum f . a of trees (groups,), times the step, with a the accelerations under that share of the forces f; 0
+    of those that bear nothing, and where there are no numbers."""
     it, m, rows, tau = s.sources.motors, s.sources.motors.motors, s.sources, s.tau.copy()
+    power[:] = 0.0
     for k in range(m.size[0]):
-        tau[m.slots[k]] += 0.5 * it.flown[k] / s.settings[0]
+        tau[m.slots[k]] += share * it.flown[k] / s.settings[0]
     for k in range(len(rows.rubbing)):
-        tau[rows.rubbing[k]] += 0.5 * rows.rubbed[k] / s.settings[0]
-    two_rules, h = len(s.pressed.springs) > 0, s.settings[0]
+        tau[rows.rubbing[k]] += share * rows.rubbed[k] / s.settings[0]
+    finite, a = forced(s.impulses, s.q, s.v, tau, s.parameters), s.impulses.accelerations.outputs
+    for k in range(m.size[0] if finite else 0):
+        power[layout.group[m.slots[k]]] += it.flown[k] * a[m.slots[k]]
+    for k in range(len(rows.rubbing) if finite else 0):
+        power[layout.group[rows.rubbing[k]]] += rows.rubbed[k] * a[rows.rubbing[k]]
+
+
+@compiled
+def _share(s: StepArrays, layout: Layout, touched: Integers, power: Floats) -> None:
+    """Of trees that something else held as well, and that all they bore would speed up, marked 2 from now on: the share
+    of it that holds them best, by Gauss' measure; the rest presses on what held them."""
+    m, rows, some = s.sources.motors.motors, s.sources, False
+    for group in range(layout.groups):
+        if touched[group] > 0 and not power[group] < 0.0:
+            touched[group], some = 2, True
+    if not some:
+        return
+    shares = np.zeros(layout.groups)
+    _powers(s, layout, 0.0, shares)
+    for group in range(layout.groups):
+        none, answer = shares[group], 2.0 * (power[group] - shares[group])
+        shares[group] = 1.0
+        if touched[group] == 2:
+            shares[group] = _within(-none / answer, 1.0) if answer > 0.0 and none < 0.0 else 0.0
+    for k in range(m.size[0]):
+        s.sources.motors.flown[k] *= shares[layout.group[m.slots[k]]]
+    for k in range(len(rows.rubbing)):
+        rows.rubbed[k] *= shares[layout.group[rows.rubbing[k]]]
+
+
+@compiled
+def _leave_stiff(s: StepArrays, layout: Layout, touched: Integers, power: Floats) -> None:
+    """Write 0 for trees of which nothing is borne but what leads: a step does not resolve their springs, or something
+    else held them as well; less for those of which a share is borne."""
+    h, two_rules = s.settings[0], len(s.pressed.springs) > 0
     if two_rules:
         _know_rates(s, layout)
-    finite, a = forced(s.impulses, s.q, s.v, tau, s.parameters), s.impulses.accelerations.outputs
-    for k in range(m.size[0]):
-        power[layout.group[m.slots[k]]] += it.flown[k] * a[m.slots[k]]
-    for k in range(len(rows.rubbing)):
-        power[layout.group[rows.rubbing[k]]] += rows.rubbed[k] * a[rows.rubbing[k]]
     for group in range(layout.groups):
-        if two_rules and s.impulses.sprung[group] > 0 and not h * h * s.impulses.rates[group] < RESOLVED:
-            stiff[group] = 1
-    return finite
+        stiff = two_rules and s.impulses.sprung[group] > 0 and not h * h * s.impulses.rates[group] < RESOLVED
+        if touched[group] == 2:
+            power[group] = -1.0
+        elif stiff or touched[group] > 0:
+            power[group] = 0.0
 
 
 @compiled

@@ -10,10 +10,10 @@ halves that resolve them are thrown by an impulse that is answered in one step. 
 z = h sqrt(K / M) on both coordinates and velocity 0 kept of one, the map of a step has a spectral radius of 1 for one
 part, of up to 2.6 for two and 3.7 for many. With that velocity kept in the stages it is 1 for any number of parts.
 
-Led are trees that fly by the rule for what is pressed, which answers springs as the solve does. Where contacts or stops
-held one too in the last step, a motor that presses on them would fly into them: there it leads only if what motors gave
-holds the tree rather than speeds it up, as ``borne_loads`` tells, or if it keeps a velocity that it has. A motor at its
-bound gives that, whatever moves; what it would take to lead one says whether it is. One that has yet to catch what
+Led are trees that fly by the rule for what is pressed, which answers springs as the solve does. What presses on
+contacts or stops, as ``borne_loads`` tells, would fly into them, or its springs away from where they are looked for:
+there motors bear as much as holds the tree, and lead to no acceleration, but for those that keep a velocity. A motor at
+its bound gives that, whatever moves; what it would take to lead one says whether it is. One that has yet to catch what
 moves otherwise does so by an impulse: in the stages it would wind up a spring on its way, by h v / 2.
 """
 
@@ -21,7 +21,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from recursive_dyn.codegen.compiled import Floats, Integers, compiled
+from recursive_dyn.codegen.compiled import Integers, compiled
 from recursive_dyn.contact.layout import Layout
 from recursive_dyn.simulation.joint_laws.actuation import RIGID, aim
 from recursive_dyn.simulation.joint_laws.coordinate_rows import first_motor
@@ -32,14 +32,14 @@ _CAUGHT, _STILL = 0.1, 1e-6  # of its speed, and m or rad a second, by which a c
 
 
 @compiled
-def lead(s: StepArrays, layout: Layout, touched: Integers, power: Floats) -> None:
+def lead(s: StepArrays, layout: Layout, touched: Integers) -> None:
     """Load the flight of pressed trees with the motors that lead there, of which ``flown`` has what they bore: ``led``
-    has D, and y_0 is without what is borne already. touched (groups,): 1 for trees that something else held as well;
-    power (groups,): below 0 where what motors bore holds a tree rather than speeds it up."""
+    has D, and y_0 is without what is borne already. touched (groups,): 2 for trees that press on what held them
+    as well: there they lead to no acceleration, whatever the law."""
     it, m, h = s.sources.motors, s.sources.motors.motors, s.settings[0]
     s.other.load[:] = 0.0
     trees = np.zeros(layout.groups, dtype=np.int64)
-    if len(s.other.load) == 0 or not _held(s, layout, trees, touched, power):
+    if len(s.other.load) == 0 or not _held(s, layout, trees, touched):
         return
     flown, first = it.flown.copy(), first_motor(s.sources)
     it.flown[:] = 0.0
@@ -47,26 +47,27 @@ def lead(s: StepArrays, layout: Layout, touched: Integers, power: Floats) -> Non
     it.flown[:] = flown
     for k in range(m.size[0]):
         slot, D, kept = m.slots[k], it.stiffness[k], m.rigid[k] > 0.0
-        if trees[layout.group[slot]] < (1 if kept else 2) or m.sizes[k] > 0 or not D > 0.0:
+        if trees[layout.group[slot]] == 0 or m.sizes[k] > 0 or not D > 0.0:
             continue
         speed, wanted = it.speed[k], m.velocity[k]
         off = (abs(flown[k]) + abs(s.kept.rows[first + slot])) / D  # what it bore, as it is rigid to one in a million
         if kept and abs(wanted - speed) > _CAUGHT * (abs(wanted) + abs(speed)) + 2.0 * off + _STILL:
             continue
         y = it.impulse[k] - h * h * m.kp[k] * it.speed[k] - (0.0 if kept else flown[k])
+        if touched[layout.group[slot]] == 2 and not kept:
+            y = 0.0
         if abs(flown[k] + (y / RIGID if kept else y)) < _BOUND * it.bound[k]:
             it.led[slot] = s.other.load[slot] = D
             it.lead[slot] = s.other.lead[slot] = y / (h * D)
 
 
 @compiled
-def _held(s: StepArrays, layout: Layout, trees: Integers, touched: Integers, power: Floats) -> bool:
-    """Mark the trees (groups,) that are led, which are pressed from now on: 2, or 1 where only motors are that keep a
-    velocity; whether there are any."""
+def _held(s: StepArrays, layout: Layout, trees: Integers, touched: Integers) -> bool:
+    """Mark the trees (groups,) that are led, which are pressed from now on; whether there are any."""
     it, known, some = s.sources.motors, s.pressed, False
     for k in range(it.motors.size[0]):
         group = layout.group[it.motors.slots[k]]
-        trees[group] = max(trees[group], 2 if it.flown[k] != 0.0 else 1)
+        trees[group] = max(trees[group], 2 if it.flown[k] != 0.0 or touched[group] == 2 else 1)
     for g in range(len(known.first) - 1):
         slot = known.slots[known.first[g]]
         group, new = layout.group[slot], s.kept.pressed[slot] == 0.0
@@ -75,8 +76,7 @@ def _held(s: StepArrays, layout: Layout, trees: Integers, touched: Integers, pow
             for i in range(known.first[g], known.first[g + 1]):
                 s.kept.pressed[known.slots[i]] = max(s.kept.pressed[known.slots[i]], 1.0)
     for group in range(layout.groups):
-        kept_only = touched[group] > 0 and not power[group] < 0.0
-        trees[group] = (1 if kept_only else 2) if trees[group] == 3 else 0
+        trees[group] = 1 if trees[group] == 3 else 0
     return some
 
 

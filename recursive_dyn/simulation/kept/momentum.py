@@ -18,7 +18,8 @@ from recursive_dyn.contact.rows.lasting import BOUNCED
 from recursive_dyn.dynamics.dynamics import Dynamics
 from recursive_dyn.dynamics.program_calls import equal
 from recursive_dyn.model.forest import blocks_of
-from recursive_dyn.model.model import WORLD
+from recursive_dyn.model.limits import rubbing
+from recursive_dyn.model.model import WORLD, Model
 from recursive_dyn.model.outer_forces import acted_on
 from recursive_dyn.recursion.momenta import impulse
 from recursive_dyn.simulation.edits.edit import Edit
@@ -32,8 +33,8 @@ class FloatingTrees(NamedTuple):
     """The floating trees (k of them) of a model.
 
     bodies (nb,): of every body the number of its floating tree, -1 for none; bases (k,): the body whose frame is the
-    tree's first link's; slots (k, 6): of that link; acted (k,): 1 for those that force elements act on from outside;
-    gravity (3,), which steps write.
+    tree's first link's; slots (k, 6): of that link; acted (k,): 1 for those that force elements act on from outside, or
+    dry friction of the joint that they float on; gravity (3,), which steps write.
     """
 
     bodies: Integers
@@ -66,7 +67,7 @@ def floating_trees(dynamics: Dynamics) -> FloatingTrees:
     if model.forces:
         acted[np.isin(firsts, list(acted_on(model, impulse.roots(model))))] = 1
     if known is not None:
-        return FloatingTrees(known.floating, known.bases, known.base_slots, acted, np.zeros(3))
+        return _with_friction(model, FloatingTrees(known.floating, known.bases, known.base_slots, acted, np.zeros(3)))
     trees, bases, slots = np.full(model.nb, -1), np.zeros_like(firsts), np.zeros((len(firsts), 6), dtype=np.int64)
     for kind in blocks_of(model):
         own, roots = kind.model, impulse.roots(kind.model)
@@ -76,7 +77,13 @@ def floating_trees(dynamics: Dynamics) -> FloatingTrees:
             base = next(k for k in on if own.bodies[k].link == first)
             trees[kind.bodies[:, on]], bases[number] = number[:, None], kind.bodies[:, base]
             slots[number] = kind.slots[:, own.links[first].slots]
-    return FloatingTrees(trees, bases, slots, acted, np.zeros(3))
+    return _with_friction(model, FloatingTrees(trees, bases, slots, acted, np.zeros(3)))
+
+
+def _with_friction(model: Model, trees: FloatingTrees) -> FloatingTrees:
+    """The same, where dry friction acts on some of them: it is no part of equations, by which trees are told apart."""
+    trees.acted[np.isin(trees.slots, rubbing(model).slots).any(axis=1)] = 1
+    return trees
 
 
 def carry(

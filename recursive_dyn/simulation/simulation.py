@@ -229,7 +229,7 @@ class Simulation(Prescribing):
             before = self._timesteps
             timesteps.surroundings = before.surroundings
             timesteps.motors.adopt(before.motors)
-            timesteps.memory.adopt(before.memory, edit, state.q, state.v, momenta)
+            timesteps.memory.adopt(before.memory, edit, self._state, state, momenta)
             timesteps.memory.arrays.joints[:] = joints
             if keys is not None:
                 timesteps.memory.contacts.rename(keys)

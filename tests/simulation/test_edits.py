@@ -69,6 +69,20 @@ def test_momenta_of_those_that_stay_are_kept_bit_by_bit(surrounded):
     assert of(sim, "b8")[2] == pytest.approx(-1.5 * 0.12**2, rel=0.02)
 
 
+def test_a_velocity_that_somebody_wrote_before_an_edit_stands():
+    """Momentum that is carried on is not that of before."""
+    scene = spinning(2)
+    scene.gravity = (0, 0, 0)
+    sim = whirled(scene)
+    sim.detect = lambda sim: Contacts.none()
+    sim.step(5)
+    sim.v[:3], sim.v[3:6] = 0.0, (0.0, 0.0, 2.0)
+    scene.world.attach(random_body(np.random.default_rng(7), "late"), joints.free())
+    sim.update(scene.compile())
+    sim.step(5)
+    np.testing.assert_allclose(of(sim, "b0")[7:], [0, 0, 0, 0, 0, 2.0], atol=1e-12)
+
+
 def test_the_energy_that_a_body_had_goes_with_it():
     scene = spinning(5)
     sim = whirled(scene)

@@ -21,6 +21,7 @@ from recursive_dyn.simulation.flying.applied_forces import Acted
 from recursive_dyn.simulation.joint_laws.coordinate_rows import renumbered_rows, row_count
 from recursive_dyn.simulation.kept.momentum import Momentum, carry, no_momentum
 from recursive_dyn.simulation.kept.sleeping import Slept, slept
+from recursive_dyn.simulation.state import State
 
 _STAGES = ("flight", "detection", "solve")
 
@@ -120,8 +121,8 @@ class Memory:
         self.contacts.free, self.contacts.free_names = other.contacts.free, other.contacts.free_names
         self._empty, self._last, self.acted = other._empty, other._last, other.acted
 
-    def adopt(self, other: Memory, edit: Edit, q: np.ndarray, v: np.ndarray, measured: np.ndarray | None) -> None:
-        """Hold what ``other`` did of what is still there, at the new state q, v; measured: see ``momentum.carry``.
+    def adopt(self, other: Memory, edit: Edit, was: State, state: State, measured: np.ndarray | None) -> None:
+        """Hold what ``other`` did of what is still there, in a new state; was, measured: see ``momentum.carry``.
 
         Both have the same contacts.
         """
@@ -146,7 +147,7 @@ class Memory:
         edit.of_slots(other.arrays.steady, own.steady)
         edit.of_slots(other.arrays.borne, own.borne)
         edit.of_bodies(other.arrays.felt, own.felt)
-        carry(other.arrays.momentum, edit, q, v, measured, own.momentum)
+        carry(other.arrays.momentum, edit, was, state, measured, own.momentum)
 
     def forget(self) -> None:
         """Nothing touched, nothing is known."""

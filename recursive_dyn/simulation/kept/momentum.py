@@ -24,6 +24,7 @@ from recursive_dyn.model.outer_forces import acted_on
 from recursive_dyn.recursion.momenta import impulse
 from recursive_dyn.simulation.edits.edit import Edit
 from recursive_dyn.simulation.present import FrameArrays
+from recursive_dyn.simulation.state import State
 
 CENTER, LINEAR, SPIN, INERTIA = 1, 4, 7, 10  # where they start among the numbers of a floating tree
 NUMBERS = impulse.FLOATING
@@ -45,12 +46,13 @@ class FloatingTrees(NamedTuple):
 
 
 class Momentum(NamedTuple):
-    """Momentum (k, 3) and spin (k, 3) about the own centre of mass that floating trees have at the state q, v, and
-    centers (k, 3) of mass; known (1,): 0 where nothing is known."""
+    """Momentum (k, 3) and spin (k, 3) about the own centre of mass that floating trees have at the state q, v, with
+    these parameters, and centers (k, 3) of mass; known (1,): 0 where nothing is known."""
 
     known: Integers
     q: Floats
     v: Floats
+    parameters: Floats
     linear: Annotated[np.ndarray, float, 3]
     spin: Annotated[np.ndarray, float, 3]
     centers: Annotated[np.ndarray, float, 3]
@@ -86,14 +88,22 @@ def _with_friction(model: Model, trees: FloatingTrees) -> FloatingTrees:
     return trees
 
 
+def is_of(kept: Momentum, q: np.ndarray, v: np.ndarray, parameters: np.ndarray) -> bool:
+    """Whether momenta are known of this state with these parameters."""
+    own = (kept.q, q), (kept.v, v), (kept.parameters, parameters)
+    return bool(kept.known[0]) and all(a.tobytes() == b.tobytes() for a, b in own)
+
+
 def carry(
-    kept: Momentum, edit: Edit, q: np.ndarray, v: np.ndarray, measured: np.ndarray | None, target: Momentum
-) -> None:
+    kept: Momentum, edit: Edit, was: State, state: State, measured: np.ndarray | None, target: Momentum
+) -> None:  # fmt: skip
     """Into ``target`` what is carried of floating trees that stayed as they are; of the others what is measured at the
-    new state q, v: ``measured`` (k, FLOATING), see ``impulse.floating_momenta``, where there are others."""
-    if not kept.known[0]:
+    new state: ``measured`` (k, FLOATING), see ``impulse.floating_momenta``, where there are others. Nothing if somebody
+    wrote to the state that was, or to parameters."""
+    if not is_of(kept, was.q, was.v, edit.old.parameters.values_array):
         return
-    target.known[0], target.q[:], target.v[:] = 1, q, v
+    target.known[0], target.q[:], target.v[:] = 1, state.q, state.v
+    target.parameters[:] = edit.new.parameters.values_array
     if measured is not None:
         target.linear[:], target.spin[:] = measured[:, LINEAR:SPIN], measured[:, SPIN:INERTIA]
     edit.of_trees(kept.linear, target.linear)
@@ -104,7 +114,8 @@ def no_momentum(dynamics: Dynamics) -> Momentum:
     """Room for the momenta of a model's floating trees, of which nothing is known yet."""
     count = len(impulse.floating(dynamics.model))
     linear, spin, centers = np.zeros((3, count, 3))
-    return Momentum(np.zeros(1, dtype=np.int64), np.zeros(dynamics.nq), np.zeros(dynamics.nv), linear, spin, centers)
+    at = np.zeros(dynamics.nq), np.zeros(dynamics.nv), np.zeros(len(dynamics.parameters.values_array))
+    return Momentum(np.zeros(1, dtype=np.int64), *at, linear, spin, centers)
 
 
 @compiled
@@ -113,17 +124,20 @@ def remembered(target: Momentum, source: Momentum) -> None:
     target.known[:] = source.known
     target.q[:] = source.q
     target.v[:] = source.v
+    target.parameters[:] = source.parameters
     target.linear[:] = source.linear
     target.spin[:] = source.spin
 
 
 @compiled
 def started(trees: FloatingTrees, kept: Momentum, owed: Momentum, asleep: Integers, present: FrameArrays) -> None:
-    """Momenta at a step's start: what is kept, or what is measured if someone changed the state.
+    """Momenta at a step's start: what is kept, or what is measured if someone changed the state or parameters, by which
+    masses may be others, and velocities not.
 
     asleep (k,): 1 for trees that sleep, which have none, or empty.
     """
-    if kept.known[0] and equal(kept.q, present.q) and equal(kept.v, present.v):
+    same = equal(kept.q, present.q) and equal(kept.v, present.v)
+    if kept.known[0] and same and equal(kept.parameters, present.parameters):
         owed.linear[:] = kept.linear
         owed.spin[:] = kept.spin
         return
@@ -173,6 +187,7 @@ def settled(
     owed.known[0] = 1
     owed.q[:] = present.q
     owed.v[:] = v
+    owed.parameters[:] = present.parameters
 
 
 @compiled

@@ -17,6 +17,7 @@ from recursive_dyn.errors import StateError
 from recursive_dyn.simulation.flying.applied_forces import AppliedForce
 from recursive_dyn.simulation.kept.events import Events
 from recursive_dyn.simulation.kept.memory import Memory
+from recursive_dyn.simulation.kept.momentum import is_of
 from recursive_dyn.simulation.saved.scene_mark import DIGEST, PARTS, difference
 from recursive_dyn.simulation.saved.state_transfer import SLEEPING, TURNING, PackedNumbers
 from recursive_dyn.simulation.state import State
@@ -52,8 +53,7 @@ def packed(
 ) -> bytes:  # fmt: skip
     """The bytes of a simulation."""
     kept, momentum, table, n = memory.arrays, memory.arrays.momentum, memory.contacts.table, memory.contacts.count
-    carried = bool(momentum.known[0]) and momentum.q.tobytes() == state.q.tobytes()
-    carried = carried and momentum.v.tobytes() == state.v.tobytes()
+    carried = is_of(momentum, state.q, state.v, parameters)
     rows = kept.rows.nonzero()[0]
     moments = table.moments[:n]
     turned, forced = bool(moments.any()), bool(tau.any())

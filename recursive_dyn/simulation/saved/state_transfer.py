@@ -112,6 +112,7 @@ def taken(found: PackedNumbers, own: Restored) -> None:
     if sizes[1] > 0:
         m.q[:] = own.q
         m.v[:] = own.v
+        m.parameters[:] = own.parameters
         trees = len(m.linear)
         for k in range(trees):
             for c in range(3):

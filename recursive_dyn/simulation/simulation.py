@@ -16,7 +16,7 @@ from recursive_dyn.errors import StateError
 from recursive_dyn.recursion.groundwork import together
 from recursive_dyn.simulation.edits.edit import GONE, Edit
 from recursive_dyn.simulation.edits.joint_edits import go_on
-from recursive_dyn.simulation.flying.applied_forces import Acted, AppliedForce, acting, warm_up_forces
+from recursive_dyn.simulation.flying.applied_forces import AppliedForce, acting, warm_up_forces
 from recursive_dyn.simulation.flying.chart_switching import Charts
 from recursive_dyn.simulation.flying.charts_between_bodies import charts_in_use
 from recursive_dyn.simulation.handling.grab import Hands
@@ -251,8 +251,9 @@ class Simulation(Prescribing):
         return self.preparing.add(make, self._dynamics.compiled_functions, urgent)
 
     def step(self, count: int = 1) -> None:
-        """Advance by ``count`` timesteps; forces given by ``apply_force`` act throughout and are then cleared."""
-        count = whole(count)
+        """Advance by ``count`` timesteps; forces given by ``apply_force`` act throughout and are then cleared,
+        also where one is refused; all else is then as it was before that one."""
+        count, began = whole(count), self.time
         for observer in self.observers:
             observer.begin()
         self._timesteps.begin()
@@ -262,10 +263,11 @@ class Simulation(Prescribing):
             forces = self._forces
             if watched or self._hands or (forces and not self._timesteps.flight.staged):
                 for _ in range(count):
-                    (tau, total), loads = self._applied(), self._timesteps.loads
-                    if loads:
-                        self.breaking.begin(loads, self._dynamics, self.q, self.v, total, self._acting())
-                    self._timesteps.run(self, tau, self._timestep, 1)
+                    with self._timesteps.whole(self._tau):
+                        (tau, total), loads = self._applied(), self._timesteps.loads
+                        if loads:
+                            self.breaking.begin(loads, self._dynamics, self.q, self.v, total, self._acting())
+                        self._timesteps.run(self, tau, self._timestep, 1, whole=True)
                     self._answered()
                     if loads:
                         self.breaking.end(self, loads, self._timesteps)
@@ -277,10 +279,7 @@ class Simulation(Prescribing):
                 self._timesteps.run(self, self._tau, self._timestep, count, self._charts)
         finally:
             if count:
-                asked = self._sensors or self._dynamics.model.prescribed or self._dynamics.constraints
-                self._timesteps.memory.acted = Acted(self._tau.copy(), tuple(self._acting())) if asked else None
-                if self._forces or self.control is not None or self._timesteps.flight.driven:
-                    self._let_go()
+                self._let_go(self.time != began)
 
     def linearize(self, epsilon: float = EPSILON, inputs: str = "tau", sensors: bool = False) -> tuple[np.ndarray, ...]:
         """(A (2 nv, 2 nv), B (2 nv, k)) of the next timestep as it is taken, in contact too: x' = A x + B u.

@@ -6,10 +6,11 @@ from typing import Any
 
 import numpy as np
 
-from recursive_dyn.simulation.flying.applied_forces import AppliedForce, acting, applied, generalized
+from recursive_dyn.simulation.flying.applied_forces import Acted, AppliedForce, acting, applied, generalized
 from recursive_dyn.simulation.flying.chart_switching import Charts
 from recursive_dyn.simulation.handling.commands import Control, StageControl, commanded, held
 from recursive_dyn.simulation.handling.grab import DAMPING, FREQUENCY, MAX_SPEED, Grab, Hands
+from recursive_dyn.simulation.results.sensors import Sensors
 from recursive_dyn.simulation.saved.placed_state import PlacedState
 from recursive_dyn.simulation.stepping.preparation import Preparing
 
@@ -20,6 +21,7 @@ class Pushed(PlacedState):
     _control: Control | None = None
     _answers: tuple[np.ndarray, np.ndarray, np.ndarray] | None = None  # load, lead, and v at the step's start
     _hands: Hands
+    _sensors: Sensors | None
     _charts: Charts | None
     preparing: Preparing
 
@@ -68,8 +70,9 @@ class Pushed(PlacedState):
         start."""
         state, tau, d = self._state, self._tau, self._dynamics
         self._timesteps.meet()
-        if self._charts:  # before a step rather than after it, so that a state given by hand is served as well
-            self._charts.improve(state, tau)
+        # before a step rather than after it, so that a state given by hand is served as well
+        if self._charts and self._charts.improve(state, tau):
+            self._timesteps.memory.arrays.acted[:] = 0.0  # on velocities of coordinates that are no more
         law, flight = None, self._timesteps.flight
         if self.control is not None:
             tau[:] = commanded(d, self.control, state, self._timestep)
@@ -104,8 +107,13 @@ class Pushed(PlacedState):
             load, lead, start = self._answers
             self._tau -= load * ((self._state.v - start) / self._timestep - lead)
 
-    def _let_go(self) -> None:
-        """The forces of this call have acted, and ``control`` was asked for the last time in it."""
+    def _let_go(self, stepped: bool) -> None:
+        """The forces of this call have acted, if it took a step, and ``control`` was asked for the last time in it."""
+        if stepped:
+            asked = self._sensors or self._dynamics.model.prescribed or self._dynamics.constraints
+            self._timesteps.memory.acted = Acted(self._tau.copy(), tuple(self._acting())) if asked else None
+        if not (self._forces or self.control is not None or self._timesteps.flight.driven):
+            return
         self._timesteps.flight.load[:] = 0.0
         self._timesteps.flight.drive_nothing()
         self._forces.clear()

@@ -6,6 +6,8 @@ momenta that it has of its own (M_ff dv_f = -M_fp dv_p, with constraints). No st
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
 from recursive_dyn.dynamics.dynamics import Dynamics
@@ -88,6 +90,14 @@ class Leading:
         """Motions go on from this state; moved: only if it is where they have it, as it is another one."""
         self._then_was = None if moved else self._moment(state)
         self._there = state.q.copy()
+
+    def noted(self) -> tuple[Any, ...]:
+        """Where motions were, to go ``back`` to where a step is refused."""
+        return self._left, self._then_was, self._there
+
+    def back(self, noted: tuple[Any, ...]) -> None:
+        """They were there."""
+        self._left, self._then_was, self._there = noted
 
     def _moment(self, state: State) -> tuple[float, bytes]:
         """What motions depend on."""

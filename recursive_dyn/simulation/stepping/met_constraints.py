@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
 from recursive_dyn.dynamics.dynamics import Dynamics
@@ -31,6 +33,14 @@ class MetConstraints:
 
     def __init__(self, dynamics: Dynamics) -> None:
         self._dynamics, self._floating = dynamics, PulledTogether(dynamics)
+
+    def noted(self) -> tuple[Any, ...]:
+        """What is known, to go ``back`` to where a step is refused."""
+        return self.met, self.known, self.written, self.gaping, self.kicked, self._by_parameters
+
+    def back(self, noted: tuple[Any, ...]) -> None:
+        """Know what was noted."""
+        self.met, self.known, self.written, self.gaping, self.kicked, self._by_parameters = noted
 
     def forget(self) -> None:
         """Steps go on from another state: where that has gaps, too, they are found there."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import partial
+from typing import Any
 
 import numpy as np
 
@@ -265,6 +266,16 @@ class StepForces:
 
     def _meets(self, state: State, v: np.ndarray, moved: bool) -> None:
         self.landings = self.constraints.bring(state, v, self.landings, moved)
+
+    def noted(self) -> tuple[Any, ...]:
+        """What is known where a step begins, to go ``back`` to where it is refused."""
+        return self._stuck, self.landings, self._before, self.constraints.noted(), self._leading.noted()
+
+    def back(self, noted: tuple[Any, ...]) -> None:
+        """Know what was noted."""
+        self._stuck, self.landings, self._before, constraints, motions = noted
+        self.constraints.back(constraints)
+        self._leading.back(motions)
 
     def keep_momenta(self, q: np.ndarray, v: np.ndarray, state: State) -> None:
         """Let what floats in joints have the momenta in this state that it had at q, v, where it was moved from."""

@@ -5,8 +5,8 @@ Where nothing can be touched, and until a step would end beyond a limit, many st
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from contextlib import AbstractContextManager
+from collections.abc import Iterator, Sequence
+from contextlib import AbstractContextManager, contextmanager
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -32,6 +32,7 @@ from recursive_dyn.simulation.report import Closed, Landings, Report, damping_sp
 from recursive_dyn.simulation.state import State
 from recursive_dyn.simulation.stepping.detection import Detection
 from recursive_dyn.simulation.stepping.led_beyond import why_not_led
+from recursive_dyn.simulation.stepping.refused import Before
 from recursive_dyn.simulation.stepping.sampled_motion import Motions
 from recursive_dyn.simulation.stepping.step_forces import StepForces
 from recursive_dyn.simulation.stepping.timestep import Timestep
@@ -71,9 +72,11 @@ class Timesteps(Timestep):
         keep_name(self.flight.tally)
         self.noted: np.ndarray = np.zeros(2, dtype=np.int64) if before is None else before.noted.copy()
         self._counted: np.ndarray = self.flight.tally.copy()  # where the last flight began
-        self.position_share = registry.find(integrator).share
+        rule = registry.find(integrator)
+        self.position_share, self._goes_on = rule.share, rule.goes_on
         self._rubbing = self._forces.bounded or len(rubbing(dynamics.model).slots) > 0
         self._machine: StepMachine | None = None
+        self._before: Before | None = None
         self._arena = None if before is None or before._machine is None else before._machine.arena
         self._present: Present | None = None
         self.buffer: ContactBuffer = ContactBuffer() if before is None else before.buffer
@@ -88,7 +91,7 @@ class Timesteps(Timestep):
 
     def __getstate__(self) -> dict[str, Any]:
         """Of a copy or a pickle: addresses are of this process."""
-        return self.__dict__ | {"_machine": None, "_arena": None, "_present": None, "_within": False}
+        return self.__dict__ | {"_machine": None, "_arena": None, "_present": None, "_within": False, "_before": None}
 
     @property
     def surroundings(self) -> Surroundings | None:
@@ -187,30 +190,64 @@ class Timesteps(Timestep):
             return None
         return TriedStep(self._dynamics, self._forces, self.flight, self._state, h, tau, pulled, body, point)
 
-    def run(self, simulation: Surrounded, tau: np.ndarray, h: float, count: int, charts: Charts | None = None) -> None:
+    def run(
+        self, simulation: Surrounded, tau: np.ndarray, h: float, count: int, charts: Charts | None = None,
+        whole: bool = False,
+    ) -> None:  # fmt: skip
         """``count`` timesteps of length h; where one fails the state is that of the last one that did not.
 
-        Charts are improved before each, and tau (nv,) with the state. None: the caller did it, before one step.
+        Charts are improved before each, and tau (nv,) with the state. None: the caller did it, before one step. whole:
+        that one is taken in ``whole``.
         """
+        if not whole and (self._forces.one_by_one or charts):
+            with self.whole(tau) as before:
+                self._taken(simulation, tau, h, count, charts, before)
+        else:
+            self._taken(simulation, tau, h, count, charts)
+        if self._forces.meeting:
+            self._forces.constraints.left(self._state)
+
+    @contextmanager
+    def whole(self, tau: np.ndarray) -> Iterator[Before]:
+        """A timestep with all that is asked before it, which may write tau (nv,): all is as it was if it is refused."""
+        if self._before is None:
+            kept, values = self.memory.arrays, self._dynamics.parameters.values_array
+            self._before = Before(self._state, (values, kept.acted, kept.joints), self._forces)
+        before = self._before
+        before.note(tau)
+        try:
+            yield before
+        except BaseException:
+            before.back()
+            raise
+
+    def _taken(
+        self, simulation: Surrounded, tau: np.ndarray, h: float, count: int, charts: Charts | None,
+        before: Before | None = None,
+    ) -> None:  # fmt: skip
+        """``run``, which notes before what the step is that fails."""
         forces, state = self._forces, self._state
         forces.meets(state)
         if forces.meeting and not forces.constraints.known:
             forces.knows(state)
         start, tried = state.time, False
+        expected = self.flight.expected.copy() if self._goes_on else None
         while count > 0:
             try:
                 self._run(simulation, tau, h, count, charts)
                 count = 0
             except StateError as error:
                 done, start = round((state.time - start) / h), state.time
+                if not done and expected is not None:  # which the rule forgot as it failed
+                    self.flight.expected[:] = expected
+                if done and before is not None:
+                    before.note(tau)
                 if (done or not tried) and forces.tautens(state):
                     tried, count = True, count - done
                 elif forces.timed and (reason := why_not_led(self._dynamics, state, h)) is not None:
                     raise StateError(reason) from error
                 else:
                     raise
-        if forces.meeting:
-            forces.constraints.left(state)
 
     def _run(self, simulation: Surrounded, tau: np.ndarray, h: float, count: int, charts: Charts | None) -> None:
         """``run``, as it fails."""

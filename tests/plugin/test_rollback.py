@@ -14,7 +14,7 @@ import recursive_dyn as rd
 from demos.games import rollback
 from scene import Body, Scene, joints, shapes
 
-HEAD, CONTACT, TURNING = 84, 64, 104  # bytes: of the head, of a contact, and more of one whose bodies turn
+HEAD, CONTACT, TURNING = 88, 64, 104  # bytes: of the head, of a contact, and more of one whose bodies turn
 ACTED = 64  # the flag of two more numbers a coordinate
 
 
@@ -99,8 +99,8 @@ def test_what_is_foreign_or_damaged_is_refused_by_name():
     with arena() as plugin, bridge.Plugin(yard()) as other, bridge.Plugin(rollback.arena(), timestep=1 / 120) as slower:
         pushed(plugin, 20)
         good = plugin.snapshot()
-        version = good[:4] + struct.pack("<H", 9) + good[6:]
-        with pytest.raises(rd.StateError, match="version 9"):
+        version = good[:4] + struct.pack("<H", 10) + good[6:]
+        with pytest.raises(rd.StateError, match="version 10"):
             plugin.restore(version)
         for stranger, said in ((other, "another scene"), (slower, "taken otherwise: the timestep differs")):
             with pytest.raises(rd.StateError, match=said):

@@ -5,6 +5,7 @@ import numpy as np
 import pytest
 
 import recursive_dyn as rd
+from recursive_dyn.contact.contacts import STATIC, Contacts
 from recursive_dyn.integrators.registry import INTEGRATORS
 from scene import Body, Scene, joints
 
@@ -155,3 +156,37 @@ def test_between_free_bodies_they_are_those_of_joint_coordinates():
         sim.motors["crank.angle"] = rd.Motor(position=0.4, kp=400.0, kd=40.0)
         sim.step(1200)
     np.testing.assert_allclose(sims[1].multipliers, sims[0].multipliers, atol=1e-3)
+
+
+def coupler_on_a_ledge(sim: rd.Simulation) -> Contacts:
+    """Its middle's lower side, which would hang deeper."""
+    k = sim.dynamics.bodies.index("coupler")
+    point = sim.frames()[0][k] @ [0.5, 0, 0, 1]
+    low, on = point[None, :3], point[None, :3] * [1, 1, 0] + [0, 0, -0.48]
+    friction = np.array([[0.5, 0.5, 0, 0, 0]])
+    up, gap = np.array([[0.0, 0, 1]]), low[:, 2] + 0.48
+    return Contacts(np.array([k]), np.array([STATIC]), low, on, up, gap, friction, np.array([7]))
+
+
+@pytest.mark.parametrize("what", ["pushed", "held by a hand", "on a ledge"])
+def test_bytes_of_a_snapshot_tell_the_same(what):
+    """Of pushes bytes knew nothing: a coupler that 30 N lifted was told as one that hangs."""
+    sim, other = (rd.Simulation(four_bar(), 1 / 240) for _ in range(2))
+    if what == "on a ledge":
+        sim.detect = coupler_on_a_ledge
+        sim.q, sim.v = sim.dynamics.project([0.35, 0.35, -0.35])
+    if what == "held by a hand":
+        sim.grab("coupler", (0.5, 0, 0)).move((0.6, 0, -0.4))
+    for _ in range(60):
+        if what == "pushed":
+            sim.apply_force("coupler", (0, 0, 30.0), point=(0.5, 0, 0))
+        sim.step()
+    told, data, snapshot = sim.multipliers, sim.snapshot_bytes(), sim.snapshot()
+    other.restore(snapshot)
+    np.testing.assert_array_equal(other.multipliers, told)
+    other.restore(data)
+    np.testing.assert_allclose(other.multipliers, told, rtol=1e-12)
+    other.step(), other.restore(data)
+    assert other.snapshot_bytes() == data
+    plain = sim.dynamics.multipliers(sim.q, sim.v, sim.tau)
+    assert np.abs(told - plain).max() > 1.0

@@ -161,6 +161,11 @@ class Memory:
             self._empty = self._steps
 
     @property
+    def pushed(self) -> bool:
+        """Whether contacts, or whoever is known to have pushed, may have pushed bodies in the last step."""
+        return self.acted is not None and bool(self.acted.forces or self.contacts.count or self.arrays.parts[0] > 1)
+
+    @property
     def _steps(self) -> int:
         return int(self.arrays.steps[0])
 

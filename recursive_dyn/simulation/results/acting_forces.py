@@ -9,7 +9,7 @@ import numpy as np
 from recursive_dyn.dynamics.dynamics import Dynamics
 from recursive_dyn.dynamics.turn_rows import KINDS, turn_gaps
 from recursive_dyn.maximal.maximal_dynamics import MaximalDynamics
-from recursive_dyn.simulation.flying.applied_forces import world_wrenches
+from recursive_dyn.simulation.flying.applied_forces import AppliedForce, world_wrenches
 from recursive_dyn.simulation.loads.constraint_loads import wrenches_of
 from recursive_dyn.simulation.results.step_results import StepResults
 
@@ -50,6 +50,12 @@ def wrenches_on_bodies(simulation: StepResults) -> np.ndarray:
     """The same of all that pushes bodies from outside."""
     own = world_wrenches(simulation.dynamics, simulation.q, simulation.acted.forces)
     return contact_wrenches(simulation) + own
+
+
+def pushes_of_step(simulation: StepResults) -> list[AppliedForce]:
+    """The same as forces on the bodies that are pushed at all."""
+    wrenches, origin = wrenches_on_bodies(simulation), np.zeros(3)
+    return [(k, wrenches[k, :3], wrenches[k, 3:], origin) for k in np.flatnonzero(wrenches.any(axis=1)).tolist()]
 
 
 @dataclass(frozen=True, eq=False)

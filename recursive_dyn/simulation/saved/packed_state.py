@@ -22,8 +22,8 @@ from recursive_dyn.simulation.saved.scene_mark import DIGEST, PARTS, difference
 from recursive_dyn.simulation.saved.state_transfer import SLEEPING, TURNING, PackedNumbers
 from recursive_dyn.simulation.state import State
 
-MAGIC, VERSION = b"RDYN", 8
-_HEAD = struct.Struct(f"<4sHHII{DIGEST * len(PARTS)}s7I")  # magic, version, flags, length, checksum, mark; counts
+MAGIC, VERSION = b"RDYN", 9
+_HEAD = struct.Struct(f"<4sHHII{DIGEST * len(PARTS)}s8I")  # magic, version, flags, length, checksum, mark; counts
 _CLOCKS = struct.Struct("<2d")
 # tau is not zero; momenta are carried; contacts have moments; joints between free bodies were found; trees are pressed;
 # trees rest or sleep; impulses changed velocities of trees that hang on the world; motors bear something; flights begin
@@ -35,10 +35,12 @@ Data = bytes | bytearray | memoryview
 
 
 class _Counts(NamedTuple):
-    """How many of each: forces on bodies, floating trees, rows on coordinates, contacts, those of them that turn with
-    their bodies, touching pairs, and bytes of the names of bodies among these that are not the scene's."""
+    """How many of each: forces on bodies, and those that acted in the last step, floating trees, rows on coordinates,
+    contacts, those of them that turn with their bodies, touching pairs, and bytes of the names of bodies among these
+    that are not the scene's."""
 
     forces: int
+    acted: int
     trees: int
     rows: int
     contacts: int
@@ -49,9 +51,9 @@ class _Counts(NamedTuple):
 
 def packed(
     mark: bytes, state: State, tau: np.ndarray, remainder: float, parameters: np.ndarray,
-    forces: Sequence[AppliedForce], memory: Memory, events: Events, moved: bool,
+    forces: Sequence[AppliedForce], acted_before: Sequence[AppliedForce], memory: Memory, events: Events, moved: bool,
 ) -> bytes:  # fmt: skip
-    """The bytes of a simulation."""
+    """The bytes of a simulation; acted_before: what pushed bodies in the last step, as it is to be told."""
     kept, momentum, table, n = memory.arrays, memory.arrays.momentum, memory.contacts.table, memory.contacts.count
     carried = is_of(momentum, state.q, state.v, parameters)
     rows = kept.rows.nonzero()[0]
@@ -89,15 +91,16 @@ def packed(
     first = slice(asleep)
     whose = table.a[first], table.b[first], table.points[first, 0], table.normals[first], table.frictions[first]
     parts.append(np.column_stack(whose).tobytes())
-    parts += [vector.tobytes() for _, *given in forces for vector in given]
-    pushed, called = np.array([number for number, *_ in forces], _KEY), "\n".join(names).encode()
+    pushes = [*forces, *acted_before]
+    parts += [vector.tobytes() for _, *given in pushes for vector in given]
+    pushed, called = np.array([number for number, *_ in pushes], _KEY), "\n".join(names).encode()
     parts += [rows.astype(_KEY).tobytes(), table.keys[:n].tobytes(), pushed.tobytes()]
     parts += [pairs.astype(_BODY).tobytes(), called, _MOVED * moved]
     body = b"".join(parts)
     there = forced, carried, turned, found, pressed, rested, acted, bears, led, moved
     flags = sum(flag for flag, holds in zip(_FLAGS, there, strict=True) if holds)
     trees = len(momentum.linear) if carried else 0
-    counts = _Counts(len(forces), trees, len(rows), n, len(turning), len(pairs), len(called))
+    counts = _Counts(len(forces), len(acted_before), trees, len(rows), n, len(turning), len(pairs), len(called))
     return _HEAD.pack(MAGIC, VERSION, flags, len(body), zlib.crc32(body), mark, *counts) + body
 
 
@@ -107,6 +110,7 @@ class Unpacked(NamedTuple):
     numbers: PackedNumbers
     remainder: float
     forces: list[AppliedForce]
+    acted: list[AppliedForce]
     names: list[str]
     moved: bool
 
@@ -141,7 +145,8 @@ def _read(
     body: memoryview, flags: int, counts: _Counts, state: State, parameters: np.ndarray, memory: Memory
 ) -> Unpacked:
     """The parts of a body, one after the other: floats, integers, pairs, names."""
-    f, t, r, n, l, p, e = counts
+    applied, acted_before, t, r, n, l, p, e = counts
+    f = applied + acted_before
     nq, nv = len(state.q), len(state.v)
     forced, carried, turned, known, pressed, rested, acted, bears, led, moved = (
         int(bool(flags & flag)) for flag in _FLAGS
@@ -175,7 +180,7 @@ def _read(
         forces = [(number, *given) for number, given in zip(whole[r + n :].tolist(), vectors, strict=True)]
     sizes = forced, carried, turned, r, n, p, l, known, pressed, rested, s, acted, bears, led
     numbers = PackedNumbers(floats, whole, pairs, np.array(sizes, dtype=np.int64))
-    return Unpacked(numbers, float(floats[1]), forces, names, bool(moved))
+    return Unpacked(numbers, float(floats[1]), forces[:applied], forces[applied:], names, bool(moved))
 
 
 def _check(found: Unpacked, memory: Memory, bodies: int) -> None:
@@ -184,9 +189,10 @@ def _check(found: Unpacked, memory: Memory, bodies: int) -> None:
     rows, pairs = numbers.whole[: numbers.sizes[3]], numbers.pairs
     good = len(rows) == 0 or bool(rows.min() >= 0 and rows.max() < len(memory.arrays.rows))
     good = good and (pairs.size == 0 or bool(pairs.min() >= -1 and pairs.max() < bodies + len(found.names)))
-    good = good and all(0 <= body < bodies for body, *_ in found.forces)
+    pushes = [*found.forces, *found.acted]
+    good = good and all(0 <= body < bodies for body, *_ in pushes)
     good = good and bool(np.isfinite(numbers.floats).all())
-    whose = len(numbers.floats) - 9 * len(found.forces) - SLEEPING * int(numbers.sizes[10])
+    whose = len(numbers.floats) - 9 * len(pushes) - SLEEPING * int(numbers.sizes[10])
     sides = numbers.floats[whose : whose + SLEEPING * int(numbers.sizes[10])].reshape(-1, SLEEPING)[:, :2]
     good = good and bool(((sides >= -1) & (sides < bodies)).all())
     at = whose - TURNING * int(numbers.sizes[6])

@@ -9,8 +9,9 @@ from typing import cast
 import numpy as np
 
 from recursive_dyn.errors import StateError
-from recursive_dyn.simulation.flying.applied_forces import AppliedForce
+from recursive_dyn.simulation.flying.applied_forces import Acted, AppliedForce
 from recursive_dyn.simulation.interrupts import Held
+from recursive_dyn.simulation.results.acting_forces import pushes_of_step
 from recursive_dyn.simulation.results.sleep import Sleep
 from recursive_dyn.simulation.saved.packed_state import packed, unpacked
 from recursive_dyn.simulation.saved.scene_mark import SceneMark, mark_of
@@ -46,14 +47,15 @@ class Snapshots(Sleep):
         """A snapshot as few bytes: for rollback, and to be sent; nothing in it is executed.
 
         It holds what the next step starts from. ``restore`` takes it in microseconds, here and in other processes, and
-        what follows is the same to the last bit; what was told of the step before, such as ``contacts``, is not in it.
+        what follows is the same to the last bit; what was told of the step before, such as ``contacts``, is not in it,
+        but for ``multipliers``.
         """
         self._let_forget()
         self._timesteps.note_rates()
         steps, values = self._timesteps, self._dynamics.parameters.values_array
         return packed(
-            self._scene_mark().parts, self._state, self._tau, self._remainder, values, self._forces, steps.memory,
-            steps.events, steps.moved,
+            self._scene_mark().parts, self._state, self._tau, self._remainder, values, self._forces,
+            pushes_of_step(self) if steps.memory.pushed else (), steps.memory, steps.events, steps.moved,
         )  # fmt: skip
 
     def restore(self, snapshot: Snapshot | bytes | bytearray | memoryview) -> None:
@@ -104,6 +106,7 @@ class Snapshots(Sleep):
             events.expect(len(found.numbers.pairs), found.names)
             self._transfer.take(found.numbers, self._state, self._tau, values, memory, events)
             memory.tell_nothing()
+            memory.acted = Acted(self._tau.copy(), found.acted) if found.acted else None
             timesteps.take_rates()
             self._remainder, self._forces = found.remainder, found.forces
             timesteps.begin()

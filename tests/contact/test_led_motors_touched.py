@@ -69,6 +69,28 @@ def test_a_motor_presses_on_what_blocks_a_sprung_arm_with_what_its_law_says(kind
             assert force + borne == pytest.approx(q, abs=1e-3)
 
 
+def test_bytes_know_into_how_many_parts_a_step_was_cut_of_which_they_hold_impulses():
+    """What motors bore is what they gave in the last part, over its length: what follows follows again, to the bit."""
+    K, scene = 0.0542 * (2.0 / H) ** 2, Scene(gravity=(0, 0, 0))
+    arm = Body("arm", [shapes.Box((0.8, 0.1, 0.04))], mass=1.0)
+    scene.world.attach(arm, joints.revolute("z", stiffness=K), at=rd.pose((0, 0, 1)))
+    scene.world.shapes.append(shapes.Box((0.2, 0.2, 0.2), at=rd.pose((0.35, 0.25, 1))))
+    with mirror(scene, H, "linearly_implicit_rk4", ground=False) as shown:
+        sim = shown.sim
+        sim.motors["arm.angle"] = PRESSING["firm"][0](K)
+        for _ in range(4):
+            shown.step()
+            data = sim.snapshot_bytes()
+            shown.step(2)
+            later = sim.snapshot_bytes()
+            sim.restore(data)
+            assert sim.snapshot_bytes() == data
+            shown.step(2)
+            assert sim.snapshot_bytes() == later
+            sim.restore(data)
+        assert sim.report.steps_cut > 0
+
+
 def leg(K: float) -> Scene:
     """A trunk on a slide, a thigh and a shank whose knee has a spring: its foot comes to the ground."""
     scene, body = Scene(), lambda name, mass, turn: Body(name, mass=mass, inertia=turn * np.eye(3))

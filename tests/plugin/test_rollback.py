@@ -14,7 +14,7 @@ import recursive_dyn as rd
 from demos.games import rollback
 from scene import Body, Scene, joints, shapes
 
-HEAD, CONTACT, TURNING = 88, 64, 104  # bytes: of the head, of a contact, and more of one whose bodies turn
+HEAD, CONTACT, TURNING = 92, 64, 104  # bytes: of the head, of a contact, and more of one whose bodies turn
 ACTED = 64  # the flag of two more numbers a coordinate
 
 

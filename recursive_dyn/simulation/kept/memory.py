@@ -27,7 +27,8 @@ _STAGES = ("flight", "detection", "solve")
 
 
 class KeptArrays(NamedTuple):
-    """rows: impulses of the rows on coordinates by number, see ``row_names``, 0 where there is none. counts (3,): how
+    """rows: impulses of the rows on coordinates by number, see ``row_names``, 0 where there is none; cut (1,): into how
+    many parts the step was cut of whose last one they are, after a snapshot too. counts (3,): how
     many contacts and rows were solved for, and how many rows there were, motors that needed no solve with them; facts
     (5,): as in ImpulseFacts; tolerance (1,): of the solve, m/s; momentum: that is carried. times (4,), s: when its
     flight, its detection and its solve began, and when that ended. parts (1,): how many the step was cut into, of which
@@ -41,6 +42,7 @@ class KeptArrays(NamedTuple):
     """
 
     rows: Floats
+    cut: Integers
     totals: Floats
     counts: Integers
     told: Integers
@@ -81,7 +83,8 @@ class Memory:
         count = row_count(dynamics.model)
         self.contacts = ContactBuffer() if contacts is None else contacts
         self.arrays = KeptArrays(
-            np.zeros(count), np.zeros(count), np.zeros(3, dtype=np.int64), np.zeros(1, dtype=np.int64),
+            np.zeros(count), np.ones(1, dtype=np.int64), np.zeros(count), np.zeros(3, dtype=np.int64),
+            np.zeros(1, dtype=np.int64),
             np.zeros(count, dtype=np.int64), np.zeros(5), np.zeros(1), no_momentum(dynamics), np.zeros(4),
             np.ones(1, dtype=np.int64), np.zeros(1, dtype=np.int64),
             np.full(dynamics.jointed.nq if isinstance(dynamics, MaximalDynamics) else 0, np.nan),
@@ -141,7 +144,7 @@ class Memory:
             moved(other.arrays.rows, rows, own.rows)
         own.counts[0], own.facts[:] = len(stay), other.arrays.facts
         own.tolerance[:], own.times[:], own.parts[:] = other.arrays.tolerance, other.arrays.times, other.arrays.parts
-        own.steps[0] = 1
+        own.steps[0], own.cut[:] = 1, other.arrays.cut
         edit.of_slots(other.arrays.pressed, own.pressed)
         edit.of_slots(other.arrays.acted, own.acted)
         edit.of_slots(other.arrays.steady, own.steady)
@@ -154,7 +157,7 @@ class Memory:
         if self._empty != self._steps:
             self.contacts.clear()
             a = self.arrays
-            a.rows[:], a.counts[:], a.told[:], a.momentum.known[:], a.parts[:] = 0.0, 0, 0, 0, 1
+            a.rows[:], a.counts[:], a.told[:], a.momentum.known[:], a.parts[:], a.cut[:] = 0.0, 0, 0, 0, 1, 1
             a.pressed[:], a.acted[:], a.steady[:], a.borne[:] = 0, 0, 0, 0
             a.slept.rested[:], a.slept.contacts[:] = 0.0, 0
             a.steps[0] += 1

@@ -23,7 +23,7 @@ from recursive_dyn.simulation.saved.state_transfer import SLEEPING, TURNING, Pac
 from recursive_dyn.simulation.state import State
 
 MAGIC, VERSION = b"RDYN", 9
-_HEAD = struct.Struct(f"<4sHHII{DIGEST * len(PARTS)}s8I")  # magic, version, flags, length, checksum, mark; counts
+_HEAD = struct.Struct(f"<4sHHII{DIGEST * len(PARTS)}s9I")  # magic, version, flags, length, checksum, mark; counts
 _CLOCKS = struct.Struct("<2d")
 # tau is not zero; momenta are carried; contacts have moments; joints between free bodies were found; trees are pressed;
 # trees rest or sleep; impulses changed velocities of trees that hang on the world; motors bear something; flights begin
@@ -35,10 +35,11 @@ Data = bytes | bytearray | memoryview
 
 
 class _Counts(NamedTuple):
-    """How many of each: forces on bodies, and those that acted in the last step, floating trees, rows on coordinates,
-    contacts, those of them that turn with their bodies, touching pairs, and bytes of the names of bodies among these
-    that are not the scene's."""
+    """Into how many parts the step was cut that rows are of, and how many of each: forces on bodies, and those that
+    acted in the last step, floating trees, rows on coordinates, contacts, those of them that turn with their bodies,
+    touching pairs, and bytes of the names of bodies among these that are not the scene's."""
 
+    cut: int
     forces: int
     acted: int
     trees: int
@@ -100,7 +101,9 @@ def packed(
     there = forced, carried, turned, found, pressed, rested, acted, bears, led, moved
     flags = sum(flag for flag, holds in zip(_FLAGS, there, strict=True) if holds)
     trees = len(momentum.linear) if carried else 0
-    counts = _Counts(len(forces), len(acted_before), trees, len(rows), n, len(turning), len(pairs), len(called))
+    counts = _Counts(
+        int(kept.cut[0]), len(forces), len(acted_before), trees, len(rows), n, len(turning), len(pairs), len(called)
+    )
     return _HEAD.pack(MAGIC, VERSION, flags, len(body), zlib.crc32(body), mark, *counts) + body
 
 
@@ -145,7 +148,7 @@ def _read(
     body: memoryview, flags: int, counts: _Counts, state: State, parameters: np.ndarray, memory: Memory
 ) -> Unpacked:
     """The parts of a body, one after the other: floats, integers, pairs, names."""
-    applied, acted_before, t, r, n, l, p, e = counts
+    cut, applied, acted_before, t, r, n, l, p, e = counts
     f = applied + acted_before
     nq, nv = len(state.q), len(state.v)
     forced, carried, turned, known, pressed, rested, acted, bears, led, moved = (
@@ -171,14 +174,14 @@ def _read(
         raise ValueError
     if carried and t != len(memory.arrays.momentum.linear):
         raise ValueError
-    if known and not len(memory.arrays.joints):
+    if (known and not len(memory.arrays.joints)) or not 0 < cut < 1 << 31:
         raise ValueError
     names = bytes(body[at + 8 * p : end]).decode().split("\n") if e else []
     forces = list[AppliedForce]()
     if f:
         vectors = floats[own:].reshape(-1, 3, 3).copy()
         forces = [(number, *given) for number, given in zip(whole[r + n :].tolist(), vectors, strict=True)]
-    sizes = forced, carried, turned, r, n, p, l, known, pressed, rested, s, acted, bears, led
+    sizes = forced, carried, turned, r, n, p, l, known, pressed, rested, s, acted, bears, led, cut
     numbers = PackedNumbers(floats, whole, pairs, np.array(sizes, dtype=np.int64))
     return Unpacked(numbers, float(floats[1]), forces[:applied], forces[applied:], names, bool(moved))
 

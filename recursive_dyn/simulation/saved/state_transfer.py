@@ -23,9 +23,10 @@ class PackedNumbers(NamedTuple):
     rates, all of Slept, momenta, impulses of rows, points, gaps, impulses and moments of contacts, then TURNING
     numbers of each that turns: which, level, debt, way, normal, arms, and SLEEPING of each of what sleeps, the
     first ones: A, B, point on A, normal, frictions; whole: rows, keys of contacts; pairs (n, 2): who is in touch.
-    sizes (14,): whether there are tau, momenta, moments; how many rows, contacts, pairs, and contacts that turn;
+    sizes (15,): whether there are tau, momenta, moments; how many rows, contacts, pairs, and contacts that turn;
     whether there are joints, pressed coordinates, trees that rest; how many contacts of what sleeps; whether
-    impulses are known that acted; whether motors bear something; whether there are rates."""
+    impulses are known that acted; whether motors bear something; whether there are rates;
+    into how many parts the step was cut that rows are of."""
 
     floats: Floats
     whole: Integers
@@ -81,7 +82,7 @@ class StateTransfer:
 
 
 def _room(floats: int, whole: int, pairs: int) -> PackedNumbers:
-    sizes = np.zeros(14, dtype=np.int64)
+    sizes = np.zeros(15, dtype=np.int64)
     return PackedNumbers(np.zeros(floats), np.zeros(whole, np.int64), np.zeros((pairs, 2), np.int64), sizes)
 
 
@@ -127,7 +128,7 @@ def taken(found: PackedNumbers, own: Restored) -> None:
     at += r
     kept.told[0] = r
     kept.counts[:] = 0
-    kept.parts[0] = 1
+    kept.parts[0], kept.cut[0] = 1, sizes[14]
     kept.steps[0] += 1
     table = own.table
     table.size[0] = n

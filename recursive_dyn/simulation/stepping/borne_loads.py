@@ -91,20 +91,21 @@ def _bore(s: StepArrays, layout: Layout, touched: Integers) -> bool:
     something else held as well; whether there is anything."""
     it, rows, h, some = s.sources.motors, s.sources, s.settings[0], False
     m, left, first = it.motors, s.kept.borne.copy(), first_motor(s.sources)
+    last = h * float(s.part[1]) / float(s.kept.cut[0])  # the length of what bore it, a step or a part of one
     _touch(s, layout, touched)
     for k in range(len(rows.rubbing)):
-        left[rows.rubbing[k]] -= s.kept.rows[2 * len(rows.slots) + k] / h
+        left[rows.rubbing[k]] -= s.kept.rows[2 * len(rows.slots) + k] / last
     for k in range(m.size[0]):
         slot = m.slots[k]
         if m.sizes[k] == 0:
             if touched[layout.group[slot]] > 0:
-                left[slot] = s.kept.rows[first + slot] / h
+                left[slot] = s.kept.rows[first + slot] / last
             it.flown[k] = h * _within(left[slot], m.forces[k])
             left[slot] -= it.flown[k] / h
             some = some or it.flown[k] != 0.0
     for k in range(len(rows.rubbing)):
         slot = rows.rubbing[k]
-        rows.rubbed[k] = h * _within(left[slot] + s.kept.rows[2 * len(rows.slots) + k] / h, rows.friction[k])
+        rows.rubbed[k] = h * _within(left[slot] + s.kept.rows[2 * len(rows.slots) + k] / last, rows.friction[k])
         some = some or rows.rubbed[k] != 0.0
     return some
 

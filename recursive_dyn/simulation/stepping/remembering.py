@@ -61,7 +61,7 @@ def keep(s: StepArrays, contacts: ContactTable, kept: ContactTable, touches: Tou
     s.kept.times[:2] = s.times[:2]
     s.kept.times[2:] = s.times[3:5]
     s.kept.steps[0] += 1
-    s.kept.parts[0] = s.part[1]
+    s.kept.parts[0] = s.kept.cut[0] = s.part[1]
     note(kept, touches, bodies, s.kept.slept.contacts[0] if s.part[0] > 0 else 0)
     s.present.asleep[:] = 0
     if s.part[1] == 1:

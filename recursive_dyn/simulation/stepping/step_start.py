@@ -67,6 +67,7 @@ def _copied(source: KeptArrays, contacts: ContactTable, target: KeptArrays, room
     target.slept.contacts[:] = source.slept.contacts
     target.times[:] = source.times
     target.parts[:] = source.parts
+    target.cut[:] = source.cut
     target.steps[:] = source.steps
     target.joints[:] = source.joints
     target.felt[:] = source.felt

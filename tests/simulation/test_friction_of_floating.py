@@ -7,7 +7,7 @@ import recursive_dyn as rd
 from scene import Body, Scene, joints
 
 G, H = 9.81, 1 / 120
-METHODS = ("recursive", "lagrangian", "velocity_constraints")
+METHODS = ("recursive", pytest.param("velocity_constraints", marks=pytest.mark.slow))
 
 
 def rubbed(friction: list[float], gravity: float = 0.0, arms: int = 0, method: str = "auto") -> rd.Simulation:
@@ -44,6 +44,7 @@ def test_what_falls_is_held_back_and_what_stopped_stays(method):
     assert held.v[:6] == pytest.approx(np.zeros(6), abs=1e-9) and held.q[2] == pytest.approx(0.0, abs=1e-9)
 
 
+@pytest.mark.slow
 def test_with_limbs_it_takes_the_energy_that_friction_takes():
     """E' = -sum of f |v| over the rubbed coordinates, to the order of the trapezoids."""
     friction = np.array([0.05, 0.1, 0.02, 0.5, 1.0, 0.3])

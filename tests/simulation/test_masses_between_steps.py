@@ -26,8 +26,8 @@ def drifting(kind: str, method: str) -> rd.Simulation:
     return simulation
 
 
-@pytest.mark.parametrize("kind", ["alone", "tree", "hung"])
-@pytest.mark.parametrize("method", ["recursive", "velocity_constraints"])
+@pytest.mark.parametrize("kind", ["alone", "tree", pytest.param("hung", marks=pytest.mark.slow)])
+@pytest.mark.parametrize("method", ["recursive", pytest.param("velocity_constraints", marks=pytest.mark.slow)])
 def test_who_gets_heavier_is_as_fast(kind, method):
     """All masses are three times what they were: the motion is the same one, to the end."""
     changed, same = drifting(kind, method), drifting(kind, method)

@@ -168,7 +168,7 @@ def coupler_on_a_ledge(sim: rd.Simulation) -> Contacts:
     return Contacts(np.array([k]), np.array([STATIC]), low, on, up, gap, friction, np.array([7]))
 
 
-@pytest.mark.parametrize("what", ["pushed", "held by a hand", "on a ledge"])
+@pytest.mark.parametrize("what", ["pushed", pytest.param("held by a hand", marks=pytest.mark.slow), "on a ledge"])
 def test_bytes_of_a_snapshot_tell_the_same(what):
     """Of pushes bytes knew nothing: a coupler that 30 N lifted was told as one that hangs."""
     sim, other = (rd.Simulation(four_bar(), 1 / 240) for _ in range(2))

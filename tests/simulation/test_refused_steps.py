@@ -40,10 +40,11 @@ def led() -> Scene:
 CASES = {
     "constrained": (linkage, "linearly_implicit_rk4", "recursive"),
     "variational": (tumbling, "variational_midpoint", "recursive"),
-    "variational, constrained": (linkage, "variational_midpoint", "recursive"),
     "between free bodies": (linkage, None, "velocity_constraints"),
     "led": (led, "linearly_implicit_rk4", "recursive"),
 }
+
+_USUAL = "constrained", "variational"
 
 
 def running(case: str) -> rd.Simulation:
@@ -84,7 +85,7 @@ def fail_to_command(simulation: rd.Simulation) -> None:
 
 @pytest.mark.parametrize("written", [False, True])
 @pytest.mark.parametrize("refuse", [pull_absurdly, fail_to_command])
-@pytest.mark.parametrize("case", CASES)
+@pytest.mark.parametrize("case", [c if c in _USUAL else pytest.param(c, marks=pytest.mark.slow) for c in CASES])
 def test_all_is_as_before(case, refuse, written):
     """written: velocities that constraints do not allow, and what the first rule to see them makes of these."""
     simulation, twin = running(case), running(case)

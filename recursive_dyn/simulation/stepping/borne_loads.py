@@ -25,6 +25,7 @@ from recursive_dyn.codegen.compiled import Floats, Integers, compiled
 from recursive_dyn.contact.contact_buffer import ContactTable
 from recursive_dyn.contact.layout import Layout, group_of
 from recursive_dyn.recursion.spring_answers import RINGING
+from recursive_dyn.simulation.joint_laws.actuation import aim
 from recursive_dyn.simulation.joint_laws.coordinate_rows import first_motor
 from recursive_dyn.simulation.stepping.impulses import forced
 from recursive_dyn.simulation.stepping.led_motors import lead
@@ -56,7 +57,7 @@ def bear(s: StepArrays, layout: Layout) -> None:
     if some:
         _powers(s, layout, 0.5, power)
         _share(s, layout, touched, power)
-    lead(s, layout, touched)
+    lead(s, layout, touched, power)
     if not some:
         return
     _leave_stiff(s, layout, touched, power)
@@ -88,18 +89,21 @@ def _press_what_rubs(s: StepArrays, layout: Layout) -> None:
 @compiled
 def _bore(s: StepArrays, layout: Layout, touched: Integers) -> bool:
     """Write what motors and dry friction gave in the last step, and mark the trees (groups,) with springs that
-    something else held as well; whether there is anything."""
+    something else held as well; whether there is anything. There motors that keep no velocity are to give now what
+    their laws say: one that is set anew presses, though it held."""
     it, rows, h, some = s.sources.motors, s.sources, s.settings[0], False
     m, left, first = it.motors, s.kept.borne.copy(), first_motor(s.sources)
     last = h * float(s.part[1]) / float(s.kept.cut[0])  # the length of what bore it, a step or a part of one
-    _touch(s, layout, touched)
+    if _touch(s, layout, touched):
+        aim(it, s.q, s.v, s.kept.rows, first, h, s.settings[1], s.parameters)
     for k in range(len(rows.rubbing)):
         left[rows.rubbing[k]] -= s.kept.rows[2 * len(rows.slots) + k] / last
     for k in range(m.size[0]):
         slot = m.slots[k]
         if m.sizes[k] == 0:
             if touched[layout.group[slot]] > 0:
-                left[slot] = s.kept.rows[first + slot] / last
+                law = it.impulse[k] - h * h * m.kp[k] * it.speed[k]
+                left[slot] = law / h if m.rigid[k] == 0.0 else s.kept.rows[first + slot] / last
             it.flown[k] = h * _within(left[slot], m.forces[k])
             left[slot] -= it.flown[k] / h
             some = some or it.flown[k] != 0.0
@@ -111,9 +115,10 @@ def _bore(s: StepArrays, layout: Layout, touched: Integers) -> bool:
 
 
 @compiled
-def _touch(s: StepArrays, layout: Layout, touched: Integers) -> None:
-    """Mark trees (groups,) with springs of which ``leave`` left nothing to be borne, though motors gave something."""
-    m, trees, first = s.sources.motors.motors, s.pressed, first_motor(s.sources)
+def _touch(s: StepArrays, layout: Layout, touched: Integers) -> bool:
+    """Mark trees (groups,) with springs of which ``leave`` left nothing to be borne, though motors gave something;
+    whether there are any."""
+    m, trees, first, found = s.sources.motors.motors, s.pressed, first_motor(s.sources), False
     for g in range(len(trees.first) - 1):
         some, borne = False, trees.springs[g] == 0
         for i in range(trees.first[g], trees.first[g + 1]):
@@ -121,6 +126,8 @@ def _touch(s: StepArrays, layout: Layout, touched: Integers) -> None:
             borne = borne or s.kept.borne[slot] != 0.0
             some = some or (m.drives[slot] > 0 and s.kept.rows[first + slot] != 0.0)
         touched[layout.group[trees.slots[trees.first[g]]]] = 1 if some and not borne else 0
+        found = found or (some and not borne)
+    return found
 
 
 @compiled

@@ -11,19 +11,18 @@ z = h sqrt(K / M) on both coordinates and velocity 0 kept of one, the map of a s
 part, of up to 2.6 for two and 3.7 for many. With that velocity kept in the stages it is 1 for any number of parts.
 
 Led are trees that fly by the rule for what is pressed, which answers springs as the solve does. What presses on
-contacts or stops, as ``borne_loads`` tells, would fly into them, or its springs away from where they are looked for:
-there motors bear as much as holds the tree, and lead to no acceleration, but for those that keep a velocity. A motor at
-its bound gives that, whatever moves; what it would take to lead one says whether it is. One that has yet to catch what
-moves otherwise does so by an impulse: in the stages it would wind up a spring on its way, by h v / 2.
+contacts or stops, as ``borne_loads`` tells, would fly into them: there only motors lead that keep a velocity. A motor
+at its bound gives that, whatever moves; what it would take to lead one says whether it is. One that has yet to catch
+what moves otherwise does so by an impulse: in the stages it would wind up a spring on its way, by h v / 2.
 """
 
 from __future__ import annotations
 
 import numpy as np
 
-from recursive_dyn.codegen.compiled import Integers, compiled
+from recursive_dyn.codegen.compiled import Floats, Integers, compiled
 from recursive_dyn.contact.layout import Layout
-from recursive_dyn.simulation.joint_laws.actuation import RIGID, aim
+from recursive_dyn.simulation.joint_laws.actuation import RIGID, Actuation, aim
 from recursive_dyn.simulation.joint_laws.coordinate_rows import first_motor
 from recursive_dyn.simulation.stepping.step_arrays import StepArrays
 
@@ -32,10 +31,13 @@ _CAUGHT, _STILL = 0.1, 1e-6  # of its speed, and m or rad a second, by which a c
 
 
 @compiled
-def lead(s: StepArrays, layout: Layout, touched: Integers) -> None:
+def lead(s: StepArrays, layout: Layout, touched: Integers, power: Floats) -> None:
     """Load the flight of pressed trees with the motors that lead there, of which ``flown`` has what they bore: ``led``
-    has D, and y_0 is without what is borne already. touched (groups,): 2 for trees that press on what held them
-    as well: there they lead to no acceleration, whatever the law."""
+    has D, and y_0 is without what is borne already. touched (groups,): 2 for trees that press on what held them as
+    well; power (groups,): below 0 where what motors bore holds a tree rather than speeds it up.
+
+    What a motor held that is set to another velocity, or blocked, it holds on to, and the solve does the rest.
+    """
     it, m, h = s.sources.motors, s.sources.motors.motors, s.settings[0]
     s.other.load[:] = 0.0
     trees = np.zeros(layout.groups, dtype=np.int64)
@@ -49,16 +51,28 @@ def lead(s: StepArrays, layout: Layout, touched: Integers) -> None:
         slot, D, kept = m.slots[k], it.stiffness[k], m.rigid[k] > 0.0
         if trees[layout.group[slot]] == 0 or m.sizes[k] > 0 or not D > 0.0:
             continue
-        speed, wanted = it.speed[k], m.velocity[k]
-        off = (abs(flown[k]) + abs(s.kept.rows[first + slot])) / D  # what it bore, as it is rigid to one in a million
-        if kept and abs(wanted - speed) > _CAUGHT * (abs(wanted) + abs(speed)) + 2.0 * off + _STILL:
+        gave, group = abs(s.kept.rows[first + slot]), layout.group[slot]
+        if kept and not _caught(it, k, abs(flown[k]) + gave):
+            if 0.0 < gave < _BOUND * it.bound[k] and (touched[group] == 2 or power[group] < 0.0):
+                it.flown[k] = 0.0
+                it.led[slot] = s.other.load[slot] = D
+                it.lead[slot] = s.other.lead[slot] = 0.0
+            continue
+        if not kept and touched[group] == 2:
             continue
         y = it.impulse[k] - h * h * m.kp[k] * it.speed[k] - (0.0 if kept else flown[k])
-        if touched[layout.group[slot]] == 2 and not kept:
-            y = 0.0
         if abs(flown[k] + (y / RIGID if kept else y)) < _BOUND * it.bound[k]:
             it.led[slot] = s.other.load[slot] = D
             it.lead[slot] = s.other.lead[slot] = y / (h * D)
+
+
+@compiled
+def _caught(it: Actuation, k: int, bore: float) -> bool:
+    """Whether a coordinate has the velocity that its motor keeps: rigid to one in a million, it gives way to what it
+    bore, N s or N m s, though what blocks one that is to move bears as much as any."""
+    wanted, speed = it.motors.velocity[k], it.speed[k]
+    given = 2.0 * bore / it.stiffness[k] if wanted == 0.0 else 0.0
+    return abs(wanted - speed) <= _CAUGHT * (abs(wanted) + abs(speed)) + given + _STILL
 
 
 @compiled

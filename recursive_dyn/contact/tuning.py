@@ -137,6 +137,14 @@ RESCUE, RESCUE_OF_MANY = 5, 4
 MOMENTS_STEPS = 4  # where contacts have moments, which Newton's method alone solves for: times the iterations allowed
 MOMENTS_AGAIN, MOMENTS_RESCUE = 8, 3  # so often with so many times those
 
+# Levelling: bodies that are nearly as heavy as each other first, then what they are
+FIRST_LEVEL = 10.0  # times as heavy as the lightest, the heaviest: as few, Newton's method solves for from nothing
+LEVEL_FALL, LEAST_FALL = 10.0**0.5, 10.0 ** (1 / 128)  # times as light, the lightest, at the first step and at the
+# shortest one, which is gone whatever comes of it
+FOLLOWED = 1e-4  # m/s by which laws are missed at most where the next step is longer
+LEVELS = 150  # steps at most: 10 to 120 are taken down to a millionth
+LEVELS_FORESEE = (0.9, 1.0)  # shares foreseen, as FORESEEN is, one after the other
+
 # Interior point
 FORESEEN = 1.0  # share of the change of the shift that a step foresees; without it, other solutions are found
 FAR_INSIDE = 1e4  # m/s inside the cones from where few unknowns begin from nothing: so far that heavy and light bodies

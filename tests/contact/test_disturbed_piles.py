@@ -110,11 +110,20 @@ def test_so_do_thirty_bricks_whose_masses_differ_by_a_million(d, seed):
 
 
 @pytest.mark.slow
-@pytest.mark.xfail(strict=True, reason="2 of 24 solves of such walls end above 1e-3 m/s, at 2.7e-3 at worst")
-def test_so_do_sixty_four_of_them(d):
-    for seed in range(8):
-        these = wall(np.random.default_rng(seed), 8, 8, ratio=1e6)
-        assert max(facts.residual for facts, *_ in steps(d, these, 3)) <= 1e-3
+@pytest.mark.parametrize("seed", [2, 9, 77])
+def test_so_do_sixty_four_of_them(d, seed):
+    """From other starts Newton's method finds no solution; from light bricks that weigh more at first it does."""
+    these = wall(np.random.default_rng(seed), 8, 8, ratio=1e6)
+    for facts, _, _, twists in steps(d, these, 3):
+        assert facts.residual <= 1e-3
+        assert these.kinetic(twists) <= these.kinetic(flown(these)) * (1.0 + 1e-12)
+
+
+@pytest.mark.slow
+@pytest.mark.xfail(strict=True, reason="2 of 16 such solves end above 1e-3 m/s, at 1.9e-3 at worst")
+def test_so_do_a_hundred_of_them(d):
+    these = wall(np.random.default_rng(7), 10, 10, ratio=1e6)
+    assert next(steps(d, these, 1))[0].residual <= 1e-3
 
 
 def test_so_they_do_with_rolling_and_spinning_friction(d):

@@ -15,7 +15,7 @@ from recursive_dyn.contact.blocks import Island, add_three
 from recursive_dyn.contact.budget import late
 from recursive_dyn.contact.islands.methods import solved
 from recursive_dyn.contact.islands.passivity import Lent, gain
-from recursive_dyn.contact.islands.rescue import clear
+from recursive_dyn.contact.islands.squeezing import clear
 from recursive_dyn.contact.islands.sticking import slip
 from recursive_dyn.contact.rows.lasting import length
 from recursive_dyn.contact.sweeps.mixing import read, unknowns, write

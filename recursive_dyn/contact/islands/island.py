@@ -7,7 +7,8 @@ import numpy as np
 from recursive_dyn.codegen.compiled import Floats, compiled
 from recursive_dyn.contact.blocks import Island, accumulate
 from recursive_dyn.contact.budget import ENDLESS, late, left
-from recursive_dyn.contact.islands.rescue import clear, rescued, squeezed
+from recursive_dyn.contact.islands.rescue import rescued
+from recursive_dyn.contact.islands.squeezing import clear, squeezed
 from recursive_dyn.contact.newton.newton import has_moments, newton
 from recursive_dyn.contact.sweeps.mixing import mixing, read, unknowns, write
 from recursive_dyn.contact.sweeps.subspace import refine

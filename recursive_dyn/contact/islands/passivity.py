@@ -15,7 +15,7 @@ import numpy as np
 from recursive_dyn.codegen.compiled import Floats, compiled
 from recursive_dyn.contact.blocks import Island, accumulate, component, moving, velocity
 from recursive_dyn.contact.islands.methods import solved
-from recursive_dyn.contact.islands.rescue import clear
+from recursive_dyn.contact.islands.squeezing import clear
 from recursive_dyn.contact.tuning import FAILED
 
 Impulses = Annotated[np.ndarray, float, 6]

@@ -1,7 +1,8 @@
 """Newton's method again, from elsewhere, where what it ended at is no solution.
 
 Coulomb's law makes no convex problem: from some impulses the method comes to a standstill that it does not from others.
-Where contacts spin or roll with friction it goes on, after sweeps, for long: from elsewhere it is no better.
+Light bodies between heavy ones may weigh more at first (``levelling``), before further such starts. Where contacts spin
+or roll with friction it goes on, after sweeps, for long: from elsewhere it is no better.
 """
 
 from __future__ import annotations
@@ -9,14 +10,15 @@ from __future__ import annotations
 import numpy as np
 
 from recursive_dyn.codegen.compiled import Floats, compiled
-from recursive_dyn.contact.blocks import Island, accumulate, component
+from recursive_dyn.contact.blocks import Island
 from recursive_dyn.contact.budget import late
+from recursive_dyn.contact.islands.levelling import levelled
+from recursive_dyn.contact.islands.squeezing import clear, squeezed
 from recursive_dyn.contact.newton.newton import has_moments, newton
 from recursive_dyn.contact.sweeps.mixing import read, write
 from recursive_dyn.contact.sweeps.sweep import sweep
 from recursive_dyn.contact.tuning import (
     BEST,
-    CANCELLED,
     FAILED,
     FAR_INSIDE,
     FEW_UNKNOWNS,
@@ -56,6 +58,8 @@ def rescued(it: Island, given: Floats, kept: Floats, change: float, iterations: 
     if few:
         missed = tolerance
     for k in range(len(RESCUES)):
+        if k == FIRST_RESCUES and change > FAILED:
+            change = levelled(it, kept, change, FIRST_RESCUE * iterations, tolerance)
         if change <= (missed if k < FIRST_RESCUES else FAILED) or late(it.time):
             break
         read(it, kept)
@@ -100,30 +104,3 @@ def _elsewhere(it: Island, given: Floats, begin: int) -> float:
         for _ in range(SWEEPS_TO_RESCUE):
             miss = sweep(it, 0.0)
     return miss
-
-
-@compiled
-def clear(it: Island) -> None:
-    """No impulses."""
-    for c in it.contacts:
-        for i in range(6):
-            it.P[c, i] = 0.0
-    for s in it.scalars:
-        it.Q[s] = 0.0
-    accumulate(it)
-
-
-@compiled
-def squeezed(it: Island) -> bool:
-    """Whether impulses do next to nothing but press against each other, as on a wedge: they would grow for ever, and
-    are none where velocities drown in their rounding: no sweep changes them."""
-    whole, net, G = 0.0, 0.0, it.rows.mobility
-    for c in it.contacts:
-        for i in range(it.rows.height[c]):
-            k = component(it.rows.kind[c], i)
-            whole += it.P[c, k] * it.P[c, k] * G[c, k * (k + 1) // 2 + k]
-    for s in it.scalars:
-        whole += it.Q[s] * it.Q[s] * it.lines.mobility[s]
-    for slot in it.slots:
-        net += it.y[slot] * it.y[slot]
-    return net < CANCELLED * whole

@@ -1,0 +1,34 @@
+"""Impulses that are given up: none, and those that do nothing but press against each other."""
+
+from __future__ import annotations
+
+from recursive_dyn.codegen.compiled import compiled
+from recursive_dyn.contact.blocks import Island, accumulate, component
+from recursive_dyn.contact.tuning import CANCELLED
+
+
+@compiled
+def clear(it: Island) -> None:
+    """No impulses."""
+    for c in it.contacts:
+        for i in range(6):
+            it.P[c, i] = 0.0
+    for s in it.scalars:
+        it.Q[s] = 0.0
+    accumulate(it)
+
+
+@compiled
+def squeezed(it: Island) -> bool:
+    """Whether impulses do next to nothing but press against each other, as on a wedge: they would grow for ever, and
+    are none where velocities drown in their rounding: no sweep changes them."""
+    whole, net, G = 0.0, 0.0, it.rows.mobility
+    for c in it.contacts:
+        for i in range(it.rows.height[c]):
+            k = component(it.rows.kind[c], i)
+            whole += it.P[c, k] * it.P[c, k] * G[c, k * (k + 1) // 2 + k]
+    for s in it.scalars:
+        whole += it.Q[s] * it.Q[s] * it.lines.mobility[s]
+    for slot in it.slots:
+        net += it.y[slot] * it.y[slot]
+    return net < CANCELLED * whole

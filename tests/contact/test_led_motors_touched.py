@@ -156,3 +156,12 @@ def test_what_is_swift_and_has_its_energy_from_somewhere_is_no_matter(restitutio
         v = shown.sim.dynamics.velocities(shown.sim.q, shown.sim.v)
         assert v[0, 3] == pytest.approx(-3000.0 * restitution, abs=1.0)
         assert v[1, 1] == pytest.approx(5000.0, rel=1e-6)
+
+
+def test_motors_of_joints_between_free_bodies_are_none_either():
+    scene = Scene()
+    scene.world.attach(Body("rotor", mass=1.0, inertia=0.01 * np.eye(3)), joints.revolute("z"))
+    sim = rd.Simulation(scene.compile(method="velocity_constraints"), 1 / 240)
+    sim.motors["rotor.angle"] = rd.Motor(velocity=2000.0)
+    sim.step(5)
+    assert sim.dynamics.velocities(sim.q, sim.v)[0, 2] == pytest.approx(2000.0, rel=1e-6)

@@ -75,15 +75,37 @@ def bear(s: StepArrays, layout: Layout) -> None:
 
 @compiled
 def _press_what_rubs(s: StepArrays, layout: Layout) -> None:
-    """Let trees with springs and dry friction be pressed before the first step too, in which it may hold them."""
-    trees, rubs = s.pressed, np.zeros(layout.groups, dtype=np.int64)
-    for k in range(len(s.sources.rubbing)):
-        if s.sources.friction[k] > 0.0:
-            rubs[layout.group[s.sources.rubbing[k]]] = 1
-    for g in range(len(trees.first) - 1 if len(s.sources.rubbing) > 0 else 0):
-        if trees.springs[g] > 0 and rubs[layout.group[trees.slots[trees.first[g]]]] > 0:
+    """Let trees with springs that stand, and that dry friction holds, be pressed before the first step too: those of
+    which it turns an acceleration round."""
+    trees, rows, some = s.pressed, s.sources, False
+    for k in range(len(rows.rubbing)):
+        some = some or _may_hold(s, k)
+    if not some or len(trees.first) < 2:
+        return
+    tau, holds = s.tau.copy(), np.zeros(layout.groups, dtype=np.int64)
+    if not forced(s.impulses, s.q, s.v, tau, s.parameters):
+        return
+    free, a = s.impulses.accelerations.outputs.copy(), s.impulses.accelerations.outputs
+    for k in range(len(rows.rubbing)):
+        if _may_hold(s, k):
+            tau[rows.rubbing[k]] -= rows.friction[k] if free[rows.rubbing[k]] > 0.0 else -rows.friction[k]
+    if not forced(s.impulses, s.q, s.v, tau, s.parameters):
+        return
+    for k in range(len(rows.rubbing)):
+        slot = rows.rubbing[k]
+        if _may_hold(s, k) and a[slot] * free[slot] <= 0.0:
+            holds[layout.group[slot]] = 1
+    for g in range(len(trees.first) - 1):
+        if trees.springs[g] > 0 and holds[layout.group[trees.slots[trees.first[g]]]] > 0:
             for i in range(trees.first[g], trees.first[g + 1]):
                 s.kept.pressed[trees.slots[i]] = max(s.kept.pressed[trees.slots[i]], 1.0)
+
+
+@compiled
+def _may_hold(s: StepArrays, k: int) -> bool:
+    """Whether dry friction k may hold something that stands and is not pressed yet."""
+    slot = s.sources.rubbing[k]
+    return s.sources.friction[k] > 0.0 and s.v[slot] == 0.0 and s.kept.pressed[slot] == 0.0
 
 
 @compiled

@@ -235,10 +235,10 @@ class Timestep:
     def _solved(self, machine: StepMachine, code: int) -> None:
         """What solved for the impulses that forbid what contacts, limits, motors, friction and constraints forbid, and
         settled, said this. The state is brought onto its constraints."""
-        if code == WILD:
+        if code == WILD and not (self._forces.joints is not None and self._forces.motors):
             borne = machine.borne()
             self._wild.weigh(machine.arrays, machine.buffer, self.flight, borne, self._state.time, self._integrator)
-        elif code != DONE:
+        elif code not in (DONE, WILD):
             lost = np.flatnonzero(~np.isfinite(self._state.v))
             if not len(lost):
                 machine.explain()

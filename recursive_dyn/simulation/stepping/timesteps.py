@@ -212,7 +212,7 @@ class Timesteps(Timestep):
         """A timestep with all that is asked before it, which may write tau (nv,): all is as it was if it is refused."""
         if self._before is None:
             kept, values = self.memory.arrays, self._dynamics.parameters.values_array
-            self._before = Before(self._state, (values, kept.acted, kept.joints), self._forces)
+            self._before = Before(self._state, (values, kept.acted, kept.joints, kept.pressed), self._forces)
         before = self._before
         before.note(tau)
         try:

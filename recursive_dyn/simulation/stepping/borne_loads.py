@@ -31,6 +31,7 @@ from recursive_dyn.simulation.stepping.impulses import forced
 from recursive_dyn.simulation.stepping.led_motors import lead
 from recursive_dyn.simulation.stepping.step_arrays import StepArrays
 
+_HELD, _NEAR = 1e-3, 0.8  # shares of an acceleration that a tree may keep, and of a motor's bound
 RESOLVED = RINGING**2  # h^2 K (M^-1)_ii of springs up to which halves of a step do as the whole one does
 
 
@@ -116,7 +117,7 @@ def _bore(s: StepArrays, layout: Layout, touched: Integers) -> bool:
     it, rows, h, some = s.sources.motors, s.sources, s.settings[0], False
     m, left, first = it.motors, s.kept.borne.copy(), first_motor(s.sources)
     last = h * float(s.part[1]) / float(s.kept.cut[0])  # the length of what bore it, a step or a part of one
-    if _touch(s, layout, touched):
+    if _touch(s, layout, touched, last):
         aim(it, s.q, s.v, s.kept.rows, first, h, s.settings[1], s.parameters)
     for k in range(len(rows.rubbing)):
         left[rows.rubbing[k]] -= s.kept.rows[2 * len(rows.slots) + k] / last
@@ -137,18 +138,27 @@ def _bore(s: StepArrays, layout: Layout, touched: Integers) -> bool:
 
 
 @compiled
-def _touch(s: StepArrays, layout: Layout, touched: Integers) -> bool:
+def _touch(s: StepArrays, layout: Layout, touched: Integers, last: float) -> bool:
     """Mark trees (groups,) with springs of which ``leave`` left nothing to be borne, though motors gave something;
-    whether there are any."""
+    whether there are any. last: of what they gave it in, s. Where a step resolves the springs, motors near their bounds
+    are better left to the solve: what they cannot hold they must not hold in the flight."""
     m, trees, first, found = s.sources.motors.motors, s.pressed, first_motor(s.sources), False
+    limits, h = np.zeros(layout.groups, dtype=np.int64), s.settings[0] * float(s.part[1])
+    for k in range(m.size[0]):
+        if abs(s.kept.rows[first + m.slots[k]]) >= _NEAR * last * m.forces[k]:
+            limits[layout.group[m.slots[k]]] = 1
     for g in range(len(trees.first) - 1):
         some, borne = False, trees.springs[g] == 0
         for i in range(trees.first[g], trees.first[g + 1]):
             slot = trees.slots[i]
             borne = borne or s.kept.borne[slot] != 0.0
             some = some or (m.drives[slot] > 0 and s.kept.rows[first + slot] != 0.0)
-        touched[layout.group[trees.slots[trees.first[g]]]] = 1 if some and not borne else 0
-        found = found or (some and not borne)
+        if some and not borne:
+            group = layout.group[trees.slots[trees.first[g]]]
+            if limits[group] > 0:
+                _know_rates(s, layout)
+            if limits[group] == 0 or not h * h * s.impulses.rates[group] < RESOLVED:
+                touched[group], found = 1, True
     return found
 
 
@@ -177,24 +187,40 @@ def _powers(s: StepArrays, layout: Layout, share: float, power: Floats) -> None:
 @compiled
 def _share(s: StepArrays, layout: Layout, touched: Integers, power: Floats) -> None:
     """Of trees that something else held as well, and that all they bore would speed up, marked 2 from now on: the share
-    of it that holds them best, by Gauss' measure; the rest presses on what held them."""
+    of it that holds them best, by Gauss' measure, if that holds them at all; the rest presses on what held them."""
     m, rows, some = s.sources.motors.motors, s.sources, False
     for group in range(layout.groups):
         if touched[group] > 0 and not power[group] < 0.0:
             touched[group], some = 2, True
     if not some:
         return
-    shares = np.zeros(layout.groups)
+    half, shares = s.impulses.accelerations.outputs.copy(), np.zeros(layout.groups)
     _powers(s, layout, 0.0, shares)
     for group in range(layout.groups):
         none, answer = shares[group], 2.0 * (power[group] - shares[group])
         shares[group] = 1.0
         if touched[group] == 2:
             shares[group] = _within(-none / answer, 1.0) if answer > 0.0 and none < 0.0 else 0.0
+    _need_to_hold(s, layout, half, shares)
     for k in range(m.size[0]):
         s.sources.motors.flown[k] *= shares[layout.group[m.slots[k]]]
     for k in range(len(rows.rubbing)):
         rows.rubbed[k] *= shares[layout.group[rows.rubbing[k]]]
+
+
+@compiled
+def _need_to_hold(s: StepArrays, layout: Layout, half: Floats, shares: Floats) -> None:
+    """Write 0 for shares below 1 under which trees (groups,) are hardly slower than under nothing, of which the
+    accelerations were found last; half (nv,): those under half of all."""
+    free = s.impulses.accelerations.outputs
+    fastest, left = np.zeros(layout.groups), np.zeros(layout.groups)
+    for k in range(len(s.v)):
+        group = layout.group[k]
+        fastest[group] = max(fastest[group], abs(free[k]))
+        left[group] = max(left[group], abs(free[k] + 2.0 * shares[group] * (half[k] - free[k])))
+    for group in range(layout.groups):
+        if shares[group] < 1.0 and not left[group] < _HELD * fastest[group]:
+            shares[group] = 0.0
 
 
 @compiled

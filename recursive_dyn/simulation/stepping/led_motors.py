@@ -26,7 +26,7 @@ from recursive_dyn.simulation.joint_laws.actuation import RIGID, Actuation, aim
 from recursive_dyn.simulation.joint_laws.coordinate_rows import first_motor
 from recursive_dyn.simulation.stepping.step_arrays import StepArrays
 
-_BOUND = 1.0 - 1e-9  # times its bound: rounding
+_BOUND, _FAR = 1.0 - 1e-9, 0.8  # times its bound: but for rounding, and far from it
 _CAUGHT, _STILL = 0.1, 1e-6  # of its speed, and m or rad a second, by which a coordinate that a motor has may be off it
 
 
@@ -44,6 +44,7 @@ def lead(s: StepArrays, layout: Layout, touched: Integers, power: Floats) -> Non
     if len(s.other.load) == 0 or not _held(s, layout, trees, touched):
         return
     flown, first = it.flown.copy(), first_motor(s.sources)
+    shorter = float(s.kept.cut[0]) / float(s.part[1])  # times this one, what motors gave their last impulses in
     it.flown[:] = 0.0
     aim(it, s.q, s.v, s.kept.rows, first, h, s.settings[1], s.parameters)
     it.flown[:] = flown
@@ -51,9 +52,9 @@ def lead(s: StepArrays, layout: Layout, touched: Integers, power: Floats) -> Non
         slot, D, kept = m.slots[k], it.stiffness[k], m.rigid[k] > 0.0
         if trees[layout.group[slot]] == 0 or m.sizes[k] > 0 or not D > 0.0:
             continue
-        gave, group = abs(s.kept.rows[first + slot]), layout.group[slot]
+        gave, group = shorter * abs(s.kept.rows[first + slot]), layout.group[slot]
         if kept and not _caught(it, k, abs(flown[k]) + gave):
-            if 0.0 < gave < _BOUND * it.bound[k] and (touched[group] == 2 or power[group] < 0.0):
+            if 0.0 < gave < _FAR * it.bound[k] and (touched[group] == 2 or power[group] < 0.0):
                 it.flown[k] = 0.0
                 it.led[slot] = s.other.load[slot] = D
                 it.lead[slot] = s.other.lead[slot] = 0.0

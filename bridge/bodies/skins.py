@@ -5,13 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 
+import numpy as np
 import pybullet
 
 from bridge.bodies.bullet_shapes import COMPOUND
 from bridge.bodies.colliders import Collider
 from bridge.bodies.true_shapes import is_curved
 from recursive_dyn.contact.material import Material
-from scene.shapes import Ellipsoid, Shape, Torus
+from scene.shapes import Capsule, Ellipsoid, Shape, Sphere, Torus
 
 PLAIN = Material()
 
@@ -19,6 +20,9 @@ PLAIN = Material()
 # boxes at rest on each other, or tilted a little, are found with all their corners; it is taken off what is reported.
 _SKIN = 5e-4  # m
 _SKIN_SHARE = 0.01  # of the smallest half extent, at most
+# Of what is not in its body's own frame Bullet compares boxes about it without any margin: balls and capsules there
+# wear one, so that they are found before they are in what they touch; but for those that bounce, where they touch.
+_BALL, _BALL_SHARE = 2e-3, 0.04  # m, and of the radius, at most
 # Ellipsoids and tori wear one that their polyhedra and capsules reach out of, so that all that touches is found.
 _HULL, _RING = 0.0046, 0.0025  # of the largest radius, of the major one
 
@@ -51,13 +55,15 @@ def stood_for(parts: Iterable[Collider]) -> tuple[Shape, ...]:
     return tuple(shape for shape in own if shape is not None) if None not in own else ()
 
 
-def skin_of(part: Collider) -> float:
-    """How much larger a collider is than what it stands for, m, so that it holds all of that."""
+def skin_of(part: Collider, material: Material) -> float:
+    """How much larger a collider of a material is than what it stands for, m, so that it holds all of that."""
     match part.shape:
         case Ellipsoid() as ellipsoid:
             return _HULL * float(max(ellipsoid.radii))
         case Torus() as torus:
             return _RING * torus.major
+        case Sphere() | Capsule() if not (material.restitution or np.array_equal(part.at, np.eye(4))):
+            return min(_BALL, _BALL_SHARE * part.radius)
     return min(_SKIN, _SKIN_SHARE * min(part.half_extents)) if part.kind == pybullet.GEOM_BOX else 0.0
 
 
@@ -69,4 +75,4 @@ def grown(part: Collider, skin: float) -> Collider:
         return replace(part, half_extents=[h + skin for h in part.half_extents])
     if isinstance(part.shape, Ellipsoid):
         return replace(part, scale=[1.0 + skin / float(r) for r in part.shape.radii])
-    return replace(part, radius=part.radius + skin) if isinstance(part.shape, Torus) else part
+    return replace(part, radius=part.radius + skin) if isinstance(part.shape, Torus | Sphere | Capsule) else part

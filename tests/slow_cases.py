@@ -17,8 +17,9 @@ CASES_OF_ANY = (
 )  # fmt: skip
 
 CASES: dict[str, tuple[str, ...]] = CASES_OF_LAWS | {
-    "laws/test_thin_discs.py::test_coins_that_whirl_as_they_fall_flat_gain_nothing": ("off1-*",),
+    "laws/test_thin_discs.py::test_coins_that_whirl_as_they_fall_flat_gain_nothing": ("off1-*", "*-True"),
     "bridge/test_collision_shapes.py::test_an_obj_file_of_one_hollow_thing_is_cut": (),
+    "bridge/test_polytopes_on_facets.py::test_what_is_near_is_as_near_as_its_nearest_corner_edge_or_face": (),
     "bridge/test_direct_route.py::test_a_window_is_spoken_to_by_address_and_may_be_closed": (),
     "bridge/test_direct_route.py::test_both_routes_agree_on_what_is_bullets_own": ("True",),
     "bridge/test_force_twin.py::test_twins_converge_to_the_reduced_motion_at_first_order": (

@@ -100,21 +100,15 @@ def test_so_do_heavy_bricks_on_light_ones(d, masses):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("seed", [1, 3, 9, 13, 15, 28, 29, 33, 106, 114])
-def test_so_do_thirty_bricks_whose_masses_differ_by_a_million(d, seed):
-    """Where Newton's method comes to a standstill from one start, it does not from another."""
-    these = wall(np.random.default_rng(seed), 5, 6, ratio=1e6)
-    for facts, _, _, twists in steps(d, these, 4):
-        assert facts.residual <= 1e-3
-        assert these.kinetic(twists) <= these.kinetic(flown(these)) * (1.0 + 1e-12)
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("seed", [2, 9, 77])
-def test_so_do_sixty_four_of_them(d, seed):
-    """From other starts Newton's method finds no solution; from light bricks that weigh more at first it does."""
-    these = wall(np.random.default_rng(seed), 8, 8, ratio=1e6)
-    for facts, _, _, twists in steps(d, these, 3):
+@pytest.mark.parametrize(
+    "size, seed, count",
+    [*(((5, 6), seed, 4) for seed in (1, 3, 9, 13, 15, 28, 29, 33, 106, 114)), *(((8, 8), k, 3) for k in (2, 9, 77))],
+)
+def test_so_do_bricks_whose_masses_differ_by_a_million(d, size, seed, count):
+    """Where Newton's method comes to a standstill from one start, it does not from another; of sixty-four bricks it
+    does from all, but for light bricks that weigh more at first."""
+    these = wall(np.random.default_rng(seed), *size, ratio=1e6)
+    for facts, _, _, twists in steps(d, these, count):
         assert facts.residual <= 1e-3
         assert these.kinetic(twists) <= these.kinetic(flown(these)) * (1.0 + 1e-12)
 

@@ -12,7 +12,7 @@ import numpy as np
 from recursive_dyn.codegen.compiled import Floats, compiled
 from recursive_dyn.contact.blocks import ContactRows, Island, ScalarRows, accumulate
 from recursive_dyn.contact.budget import late
-from recursive_dyn.contact.islands.squeezing import clear, squeezed
+from recursive_dyn.contact.islands.squeezing import better, clear
 from recursive_dyn.contact.newton.newton import newton
 from recursive_dyn.contact.rows.sides import mobility
 from recursive_dyn.contact.sweeps.mixing import read, write
@@ -49,11 +49,7 @@ def levelled(it: Island, kept: Floats, change: float, iterations: int, tolerance
         clear(it)
         _go_down(it, there, lengths, least, end, good, iterations, tolerance, foreseen)
         accumulate(it)
-        found = sweep(it, 0.0)
-        if found < change and not squeezed(it):
-            change = found
-        else:
-            write(it, kept)
+        change = better(it, kept, change, sweep(it, 0.0))
     return change
 
 

@@ -13,7 +13,7 @@ from recursive_dyn.codegen.compiled import Floats, compiled
 from recursive_dyn.contact.blocks import Island
 from recursive_dyn.contact.budget import late
 from recursive_dyn.contact.islands.levelling import levelled
-from recursive_dyn.contact.islands.squeezing import clear, squeezed
+from recursive_dyn.contact.islands.squeezing import better, clear, squeezed
 from recursive_dyn.contact.newton.newton import has_moments, newton
 from recursive_dyn.contact.sweeps.mixing import read, write
 from recursive_dyn.contact.sweeps.sweep import sweep
@@ -67,10 +67,7 @@ def rescued(it: Island, given: Floats, kept: Floats, change: float, iterations: 
         miss = change if RESCUES[k] == BEST else _elsewhere(it, given, RESCUES[k])
         bound = min(most, FIRST_RESCUE * iterations) if k < FIRST_RESCUES else most
         _, found = newton(it, 0, bound, tolerance, miss, first, RESCUES_FORESEE[k], margin)
-        if found < change and not squeezed(it):
-            change = found
-        else:
-            write(it, kept)
+        change = better(it, kept, change, found)
     return change
 
 

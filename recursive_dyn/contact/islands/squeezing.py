@@ -1,9 +1,10 @@
-"""Impulses that are given up: none, and those that do nothing but press against each other."""
+"""Impulses that are given up: all, those that do nothing but press against each other, and those that are no better."""
 
 from __future__ import annotations
 
-from recursive_dyn.codegen.compiled import compiled
+from recursive_dyn.codegen.compiled import Floats, compiled
 from recursive_dyn.contact.blocks import Island, accumulate, component
+from recursive_dyn.contact.sweeps.mixing import write
 from recursive_dyn.contact.tuning import CANCELLED
 
 
@@ -32,3 +33,13 @@ def squeezed(it: Island) -> bool:
     for slot in it.slots:
         net += it.y[slot] * it.y[slot]
     return net < CANCELLED * whole
+
+
+@compiled
+def better(it: Island, kept: Floats, change: float, found: float) -> float:
+    """What the last sweep changed of the better impulses, which become the island's: its own, of which it changed
+    ``found``, or those that are kept, of which it changed ``change``."""
+    if found < change and not squeezed(it):
+        return found
+    write(it, kept)
+    return change

@@ -33,7 +33,7 @@ from recursive_dyn.simulation.joint_laws.pose_ways import way_to_point, way_to_t
 from recursive_dyn.simulation.joint_laws.row_writing import plain_row
 
 RIGID = 1e6  # times the inertia that it carries: the mass that a motor of given velocity adds to its coordinate
-_NEAR = 0.8  # of its bound, at which a motor starts as a row
+NEAR_BOUND = 0.8  # of its bound, at which a motor starts as a row
 _BEYOND = 1.0 + 1e-9  # times its bound: rounding
 
 
@@ -117,6 +117,13 @@ def actuation(dynamics: Dynamics, motors: MotorArrays, load: np.ndarray) -> Actu
     )  # fmt: skip
 
 
+def flown_by_slot(it: Actuation) -> np.ndarray:
+    """What the flight had of motors, by slot (nv,), N s or N m s."""
+    result, count = np.zeros(len(it.bears)), int(it.motors.size[0])
+    np.add.at(result, it.motors.slots[:count], it.flown[:count])
+    return result
+
+
 @compiled
 def aim(
     it: Actuation, q: Floats, v: Floats, earlier: Floats, base: int, h: float, share: float, parameters: Floats
@@ -140,10 +147,16 @@ def aim(
         it.stiffness[k] = damping + h * h * m.kp[k]
         it.impulse[k] = h * m.kp[k] * way + damping * lag - (it.flown[k] if m.rigid[k] == 0.0 else 0.0)
         it.bound[k] = h * m.forces[k]
-        near = m.sizes[k] > 0 or abs(earlier[base + m.slots[k]]) >= _NEAR * it.bound[k]
+        near = m.sizes[k] > 0 or abs(earlier[base + m.slots[k]]) >= NEAR_BOUND * it.bound[k]
         it.apart[k] = 1 if it.stiffness[k] > 0.0 and near else 0
     _join(it)
     return n
+
+
+@compiled
+def asked_at_start(it: Actuation, k: int, h: float) -> float:
+    """The impulse that motor k would give where no velocity changed, if it was aimed where a step of h begins."""
+    return it.impulse[k] - h * h * it.motors.kp[k] * it.speed[k]
 
 
 @compiled

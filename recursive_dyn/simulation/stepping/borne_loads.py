@@ -9,8 +9,8 @@ what is linear nothing changes by that, whatever the force.
 
 By the default motors lead trees with springs and force elements besides (``led_motors``). What else acts there, a motor
 at its bound or dry friction, is borne only where a step resolves the springs: halves that resolve them are thrown by
-impulses that are answered in one step. Trees with springs that contacts or
-stops held as well in the last step bear what leads, and of what presses on these as much as holds the tree best.
+impulses that are answered in one step. Trees with springs that contacts or stops held as well in the last step bear
+what leads, and of what presses on these as much as holds the tree, if any does.
 
 None of that acts on trees that it would speed up: where more holds it than the flight knows, as what a gripper presses
 on does, or where a motor was struck or set anew. Sum f . a < 0, with a the accelerations under half of the forces f,
@@ -25,13 +25,14 @@ from recursive_dyn.codegen.compiled import Floats, Integers, compiled
 from recursive_dyn.contact.contact_buffer import ContactTable
 from recursive_dyn.contact.layout import Layout, group_of
 from recursive_dyn.recursion.spring_answers import RINGING
-from recursive_dyn.simulation.joint_laws.actuation import aim
+from recursive_dyn.simulation.joint_laws.actuation import NEAR_BOUND, aim, asked_at_start
 from recursive_dyn.simulation.joint_laws.coordinate_rows import first_motor
 from recursive_dyn.simulation.stepping.impulses import forced
 from recursive_dyn.simulation.stepping.led_motors import lead
+from recursive_dyn.simulation.stepping.pressed import press
 from recursive_dyn.simulation.stepping.step_arrays import StepArrays
 
-_HELD, _NEAR = 1e-3, 0.8  # shares of an acceleration that a tree may keep, and of a motor's bound
+_HELD = 1e-3  # of its acceleration, that a tree may keep
 RESOLVED = RINGING**2  # h^2 K (M^-1)_ii of springs up to which halves of a step do as the whole one does
 
 
@@ -53,6 +54,8 @@ def bear(s: StepArrays, layout: Layout) -> None:
     _press_what_rubs(s, layout)
     if s.flight.asks[0]:
         return
+    if len(s.pressed.first) > 1:
+        aim(it, s.q, s.v, s.kept.rows, first_motor(s.sources), h, s.settings[1], s.parameters)
     touched, power = np.zeros(layout.groups, dtype=np.int64), np.zeros(layout.groups)
     some = _bore(s, layout, touched)
     if some:
@@ -98,8 +101,7 @@ def _press_what_rubs(s: StepArrays, layout: Layout) -> None:
             holds[layout.group[slot]] = 1
     for g in range(len(trees.first) - 1):
         if trees.springs[g] > 0 and holds[layout.group[trees.slots[trees.first[g]]]] > 0:
-            for i in range(trees.first[g], trees.first[g + 1]):
-                s.kept.pressed[trees.slots[i]] = max(s.kept.pressed[trees.slots[i]], 1.0)
+            press(trees, s.kept.pressed, g)
 
 
 @compiled
@@ -117,16 +119,15 @@ def _bore(s: StepArrays, layout: Layout, touched: Integers) -> bool:
     it, rows, h, some = s.sources.motors, s.sources, s.settings[0], False
     m, left, first = it.motors, s.kept.borne.copy(), first_motor(s.sources)
     last = h * float(s.part[1]) / float(s.kept.cut[0])  # the length of what bore it, a step or a part of one
-    if _touch(s, layout, touched, last):
-        aim(it, s.q, s.v, s.kept.rows, first, h, s.settings[1], s.parameters)
+    _touch(s, layout, touched, last)
     for k in range(len(rows.rubbing)):
         left[rows.rubbing[k]] -= s.kept.rows[2 * len(rows.slots) + k] / last
     for k in range(m.size[0]):
         slot = m.slots[k]
         if m.sizes[k] == 0:
             if touched[layout.group[slot]] > 0:
-                law = it.impulse[k] - h * h * m.kp[k] * it.speed[k]
-                left[slot] = law / h if m.rigid[k] == 0.0 else s.kept.rows[first + slot] / last
+                asked = asked_at_start(it, k, h) / h
+                left[slot] = asked if m.rigid[k] == 0.0 else s.kept.rows[first + slot] / last
             it.flown[k] = h * _within(left[slot], m.forces[k])
             left[slot] -= it.flown[k] / h
             some = some or it.flown[k] != 0.0
@@ -138,14 +139,14 @@ def _bore(s: StepArrays, layout: Layout, touched: Integers) -> bool:
 
 
 @compiled
-def _touch(s: StepArrays, layout: Layout, touched: Integers, last: float) -> bool:
+def _touch(s: StepArrays, layout: Layout, touched: Integers, last: float) -> None:
     """Mark trees (groups,) with springs of which ``leave`` left nothing to be borne, though motors gave something;
-    whether there are any. last: of what they gave it in, s. Where a step resolves the springs, motors near their bounds
-    are better left to the solve: what they cannot hold they must not hold in the flight."""
-    m, trees, first, found = s.sources.motors.motors, s.pressed, first_motor(s.sources), False
+    last: how long it was in which they did, s. Where a step resolves the springs, motors near their bounds are better
+    left to the solve: what they cannot hold they must not hold in the flight."""
+    m, trees, first = s.sources.motors.motors, s.pressed, first_motor(s.sources)
     limits, h = np.zeros(layout.groups, dtype=np.int64), s.settings[0] * float(s.part[1])
     for k in range(m.size[0]):
-        if abs(s.kept.rows[first + m.slots[k]]) >= _NEAR * last * m.forces[k]:
+        if abs(s.kept.rows[first + m.slots[k]]) >= NEAR_BOUND * last * m.forces[k]:
             limits[layout.group[m.slots[k]]] = 1
     for g in range(len(trees.first) - 1):
         some, borne = False, trees.springs[g] == 0
@@ -158,8 +159,7 @@ def _touch(s: StepArrays, layout: Layout, touched: Integers, last: float) -> boo
             if limits[group] > 0:
                 _know_rates(s, layout)
             if limits[group] == 0 or not h * h * s.impulses.rates[group] < RESOLVED:
-                touched[group], found = 1, True
-    return found
+                touched[group] = 1
 
 
 @compiled

@@ -22,19 +22,21 @@ import numpy as np
 
 from recursive_dyn.codegen.compiled import Floats, Integers, compiled
 from recursive_dyn.contact.layout import Layout
-from recursive_dyn.simulation.joint_laws.actuation import RIGID, Actuation, aim
+from recursive_dyn.simulation.joint_laws.actuation import NEAR_BOUND, RIGID, Actuation, asked_at_start
 from recursive_dyn.simulation.joint_laws.coordinate_rows import first_motor
+from recursive_dyn.simulation.stepping.pressed import press
 from recursive_dyn.simulation.stepping.step_arrays import StepArrays
 
-_BOUND, _FAR = 1.0 - 1e-9, 0.8  # times its bound: but for rounding, and far from it
+_BOUND = 1.0 - 1e-9  # times its bound: rounding
 _CAUGHT, _STILL = 0.1, 1e-6  # of its speed, and m or rad a second, by which a coordinate that a motor has may be off it
 
 
 @compiled
 def lead(s: StepArrays, layout: Layout, touched: Integers, power: Floats) -> None:
-    """Load the flight of pressed trees with the motors that lead there, of which ``flown`` has what they bore: ``led``
-    has D, and y_0 is without what is borne already. touched (groups,): 2 for trees that press on what held them as
-    well; power (groups,): below 0 where what motors bore holds a tree rather than speeds it up.
+    """Load the flight of pressed trees with the motors that lead there, which are aimed where the step begins, and of
+    which ``flown`` has what they bore: ``led`` has D, and y_0 is without what is borne already. touched (groups,): 2
+    for trees that press on what held them as well; power (groups,): below 0 where what motors bore holds a tree rather
+    than speeds it up.
 
     What a motor held that is set to another velocity, or blocked, it holds on to, and the solve does the rest.
     """
@@ -43,25 +45,22 @@ def lead(s: StepArrays, layout: Layout, touched: Integers, power: Floats) -> Non
     trees = np.zeros(layout.groups, dtype=np.int64)
     if len(s.other.load) == 0 or not _held(s, layout, trees, touched):
         return
-    flown, first = it.flown.copy(), first_motor(s.sources)
+    flown, first = it.flown, first_motor(s.sources)
     shorter = float(s.kept.cut[0]) / float(s.part[1])  # times this one, what motors gave their last impulses in
-    it.flown[:] = 0.0
-    aim(it, s.q, s.v, s.kept.rows, first, h, s.settings[1], s.parameters)
-    it.flown[:] = flown
     for k in range(m.size[0]):
         slot, D, kept = m.slots[k], it.stiffness[k], m.rigid[k] > 0.0
         if trees[layout.group[slot]] == 0 or m.sizes[k] > 0 or not D > 0.0:
             continue
         gave, group = shorter * abs(s.kept.rows[first + slot]), layout.group[slot]
         if kept and not _caught(it, k, abs(flown[k]) + gave):
-            if 0.0 < gave < _FAR * it.bound[k] and (touched[group] == 2 or power[group] < 0.0):
-                it.flown[k] = 0.0
+            if 0.0 < gave < NEAR_BOUND * it.bound[k] and (touched[group] == 2 or power[group] < 0.0):
+                flown[k] = 0.0
                 it.led[slot] = s.other.load[slot] = D
                 it.lead[slot] = s.other.lead[slot] = 0.0
             continue
         if not kept and touched[group] == 2:
             continue
-        y = it.impulse[k] - h * h * m.kp[k] * it.speed[k] - (0.0 if kept else flown[k])
+        y = asked_at_start(it, k, h) - (0.0 if kept else flown[k])
         if abs(flown[k] + (y / RIGID if kept else y)) < _BOUND * it.bound[k]:
             it.led[slot] = s.other.load[slot] = D
             it.lead[slot] = s.other.lead[slot] = y / (h * D)
@@ -88,8 +87,7 @@ def _held(s: StepArrays, layout: Layout, trees: Integers, touched: Integers) -> 
         group, new = layout.group[slot], s.kept.pressed[slot] == 0.0
         if known.springs[g] > 0 and (trees[group] == 2 or (trees[group] == 1 and new)):
             trees[group], some = 3, True
-            for i in range(known.first[g], known.first[g + 1]):
-                s.kept.pressed[known.slots[i]] = max(s.kept.pressed[known.slots[i]], 1.0)
+            press(known, s.kept.pressed, g)
     for group in range(layout.groups):
         trees[group] = 1 if trees[group] == 3 else 0
     return some

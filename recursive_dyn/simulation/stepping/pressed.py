@@ -114,6 +114,13 @@ def pressed_before(it: PressedTrees, before: Floats) -> int:
 
 
 @compiled
+def press(it: PressedTrees, before: Floats, g: int) -> None:
+    """Let tree g count as pressed in this step."""
+    for i in range(it.first[g], it.first[g + 1]):
+        before[it.slots[i]] = max(before[it.slots[i]], 1.0)
+
+
+@compiled
 def only_pressed(it: PressedTrees, count: int) -> bool:
     """Whether so many pressed trees are all there are."""
     return count > 0 and count == len(it.first) - 1 and it.others[0] == 0

@@ -21,6 +21,7 @@ from recursive_dyn.integrators import registry
 from recursive_dyn.maximal.joint_rows.held_joints import HeldJoints
 from recursive_dyn.recursion.context import METHOD_TWO
 from recursive_dyn.simulation.flying.flight import DONE, Flight
+from recursive_dyn.simulation.joint_laws.actuation import flown_by_slot
 from recursive_dyn.simulation.joint_laws.coordinate_rows import room_for_rows, row_slots, row_sources
 from recursive_dyn.simulation.joint_laws.held_rows import hold
 from recursive_dyn.simulation.joint_laws.motors import Motors
@@ -198,9 +199,8 @@ class StepMachine:
 
     def borne(self) -> np.ndarray:
         """Forces (nv,) of motors and dry friction that the flight of the last step, or part, had, N or N m."""
-        sources, h, result = self.arrays.sources, self.arrays.settings[0], np.zeros(len(self._state.v))
-        it, count = sources.motors, int(sources.motors.motors.size[0])
-        np.add.at(result, it.motors.slots[:count], it.flown[:count] / h)
+        sources, h = self.arrays.sources, self.arrays.settings[0]
+        result = flown_by_slot(sources.motors) / h
         np.add.at(result, sources.rubbing, sources.rubbed / h)
         return result
 

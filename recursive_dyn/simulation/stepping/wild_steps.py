@@ -15,6 +15,7 @@ from recursive_dyn.errors import StateError
 from recursive_dyn.simulation.flying.flight import Flight
 from recursive_dyn.simulation.flying.plausible import SLOW, Weighing
 from recursive_dyn.simulation.flying.untaken import too_much_energy
+from recursive_dyn.simulation.joint_laws.actuation import flown_by_slot
 from recursive_dyn.simulation.joint_laws.coordinate_rows import first_motor
 from recursive_dyn.simulation.stepping.step_arrays import StepArrays
 
@@ -52,13 +53,11 @@ class WildSteps:
 def _work_of_motors(it: StepArrays) -> float:
     """What motors gave, J: by a flight's forces and by impulses at its end, each times the mean of the velocities
     before and after."""
-    motors, changed, given = it.sources.motors, it.impulses.changes, np.zeros(len(it.v))
+    changed, given, flown = it.impulses.changes, np.zeros(len(it.v)), flown_by_slot(it.sources.motors)
     numbers, impulses = it.numbers[: int(it.counts[2])], changed.row_impulses[: int(it.counts[2])]
     slots = numbers - first_motor(it.sources)
     own = (slots >= 0) & (slots < len(given))
     np.add.at(given, slots[own], impulses[own])
-    flown, count = np.zeros(len(given)), int(motors.motors.size[0])
-    np.add.at(flown, motors.motors.slots[:count], motors.flown[:count])
     left = it.v - changed.v  # where the flight ended
     return max(float(flown @ (it.start_v + left) + (given - flown) @ (left + it.v)) / 2.0, 0.0)
 

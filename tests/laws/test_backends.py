@@ -69,7 +69,7 @@ def assert_same(function, actual, expected):
 @pytest.mark.parametrize("function", FUNCTIONS)
 @pytest.mark.parametrize(
     ("bodies", "effort"),
-    [(5, 0), (5, jit.FULL), pytest.param(8, jit.FULL, marks=pytest.mark.slow)],
+    [(5, 0), (5, jit.FULL), pytest.param(9, jit.FULL, marks=pytest.mark.slow)],
     ids=str,
 )
 def test_every_function_on_every_backend(bodies, effort, function, monkeypatch):

@@ -71,9 +71,9 @@ def test_a_pendulum_bounces_off_a_wall_for_ever(hung):
     assert abs(gained(scene, 1 / 60, -0.5, 50.0)) < 2e-4
 
 
-@pytest.mark.parametrize(("hung", "most"), [("hinge", 2e-3), ("ball", 2e-3), ("pin", 1e-2), ("rods", 1e-2)])
-def test_so_does_a_cradle_of_five(hung, most):
-    assert abs(gained(swinging(hung, count=5), 1 / 60, 0.5, 20.0)) < most
+@pytest.mark.parametrize("hung", ["hinge", "ball", "pin", "rods"])
+def test_so_does_a_cradle_of_five(hung):
+    assert abs(gained(swinging(hung, count=5), 1 / 60, 0.5, 20.0)) < 2e-3
 
 
 def test_a_pendulum_of_two_ball_joints_gains_little():

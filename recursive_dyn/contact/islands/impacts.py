@@ -2,8 +2,9 @@
 
 Solved at once with the impact that causes it, the next contact would only be kept from closing: it would take energy
 where it approached before, and give some where it parted, P (u before + u after) / 2 of either sign. So what bounces is
-solved alone, then what its impulses let bounce, until nothing does; then all contacts as they then are. With e = 1 and
-without friction no stage changes the energy; none brings any in (``passivity``). Where what meets at once has no common
+solved alone, then what its impulses let bounce, until nothing does; then all contacts as they then are. Constraints and
+what else answers impulses (``staged_rows``) do so in every stage. With e = 1 and without friction no stage changes the
+energy; none brings any in (``passivity``). Where what meets at once has no common
 solution, as a ball in a corner that rubs, it bounces off one after the other, off what it meets fastest first.
 """
 
@@ -17,6 +18,8 @@ from recursive_dyn.codegen.compiled import Floats, Integers, compiled
 from recursive_dyn.contact.blocks import Island, accumulate, component, velocity
 from recursive_dyn.contact.islands.methods import solved
 from recursive_dyn.contact.islands.passivity import Lent, solved_without_gain, without_gain
+from recursive_dyn.contact.islands.squeezing import clear
+from recursive_dyn.contact.islands.staged_rows import Given, guess_rows, note_rows, only_answer, rows_go_on, rows_of_all
 from recursive_dyn.contact.problem import ImpulseProblem
 from recursive_dyn.contact.rows.targets import target_after
 from recursive_dyn.contact.tuning import FAILED, IMPACTS
@@ -42,20 +45,21 @@ def solve_impacts(
     """Solve an island in which something bounces, in stages; (sweeps, residual) of the worst one. P and y are of all
     stages together. bounced (n, 2): 0, to be what bounced.
 
-    Generalized rows have bounds on all of a step's impulse: islands with some are solved at once, as one contact is.
+    Islands with generalized rows that push by themselves are solved at once, as one contact is.
     """
-    rows, P, count = it.rows, it.P, len(it.contacts)
+    rows, P, count, given = it.rows, it.P, len(it.contacts), np.empty((len(it.scalars), 6))
     lent, up = np.zeros((len(it.targets), 3)), np.zeros(len(it.targets))
     free, guess, total = np.empty((count, 6)), np.empty((count, 6)), np.zeros((count, 6))
     for j in range(count):
         free[j], guess[j] = rows.speed[it.contacts[j]], P[it.contacts[j]]
     struck, sweeps, residual, stages, singly = np.empty(count, dtype=np.int64), 0, 0.0, 0, False
-    if len(it.scalars) > 0 or count == 1:
+    if count == 1 or not only_answer(it, problem):
         for c in it.contacts:
             _, up[c] = target_after(problem, rows, c, 0.0, lent[c])
         sweeps, residual = solved_without_gain(it, lent, iterations, tolerance)
         _count(it, lent, up, bounced)
         return sweeps, residual
+    note_rows(it, given)
     active = _struck(it, problem, free, lent, up, struck)
     while active > 0 and stages < IMPACTS:
         stage = _stage(it, struck[0:active] if not singly else _fastest(it, up, struck[0:active]))
@@ -66,7 +70,7 @@ def solve_impacts(
         done, change = without_gain(stage, lent, iterations, tolerance, done, change)
         _count(stage, lent, up, bounced)
         sweeps, residual, stages = max(sweeps, done), max(residual, change), stages + 1
-        _go_on(it, total)
+        _go_on(it, problem, total, given)
         active = _struck(it, problem, free, lent, up, struck)
     for j in range(count):
         c = it.contacts[j]
@@ -74,8 +78,10 @@ def solve_impacts(
         if active > 0:
             it.targets[c], up[c] = min(it.targets[c], 0.0), 0.0
             lent[c, 0] = lent[c, 1] = lent[c, 2] = 0.0
+    guess_rows(it, given)
     done, change = solved_without_gain(it, lent, iterations, tolerance)
     _count(it, lent, up, bounced)
+    rows_of_all(it, given)
     for j in range(count):
         P[it.contacts[j]] += total[j]
         rows.speed[it.contacts[j]] = free[j]
@@ -86,9 +92,7 @@ def solve_impacts(
 @compiled
 def _stage(it: Island, struck: Integers) -> Island:
     """The island with these contacts only, from no impulses."""
-    for c in it.contacts:
-        it.P[c] = 0.0
-    accumulate(it)
+    clear(it)
     return Island(it.rows, it.lines, it.targets, it.frictions, struck, it.scalars, it.slots, it.P, it.Q, it.y, it.time)
 
 
@@ -133,11 +137,12 @@ def _count(it: Island, lent: Lent, up: Floats, bounced: Bounced) -> None:
 
 
 @compiled
-def _go_on(it: Island, total: Annotated[np.ndarray, float, 6]) -> None:
-    """A stage's impulses have acted: contacts move as they let them."""
+def _go_on(it: Island, problem: ImpulseProblem, total: Annotated[np.ndarray, float, 6], given: Given) -> None:
+    """A stage's impulses have acted: contacts and rows move as they let them."""
     rows = it.rows
     for j in range(len(it.contacts)):
         c = it.contacts[j]
         total[j] += it.P[c]
         for i in range(rows.height[c]):
             rows.speed[c, component(rows.kind[c], i)] = velocity(rows, c, i, it.y)
+    rows_go_on(it, problem, given)

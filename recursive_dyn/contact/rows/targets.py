@@ -244,17 +244,24 @@ def limit_targets(problem: ImpulseProblem, lines: ScalarRows, wanted: Floats, be
 
     Where loops are closed what moves on towards a stop is led beyond it as they are put right: all stops hold there.
     """
-    given, options, loops = problem.rows, problem.options, False
-    for held in problem.rows.holds:
-        loops = loops or held
+    given, options = problem.rows, problem.options
     for s in range(len(wanted)):
         if given.stops[s]:
             before = directed(given, s, problem.start_v)
-            mean = (lines.speed[s] - before) / options.h
-            lines.target[s], wanted[s], _, _ = unilateral(given.gaps[s], lines.speed[s], mean, 0.0, 0.0, options)
+            lines.target[s], wanted[s] = stop_target(problem, given.gaps[s], lines.speed[s], before)
             began[s] = beginning(given.gaps[s], lines.speed[s], before, options)
-            near = awaited(given.gaps[s], lines.speed[s], before, options)
-            if not np.isnan(near) and not loops:
-                lines.target[s], wanted[s] = near, np.nan
         else:
             wanted[s], began[s] = np.nan, np.nan
+
+
+@compiled
+def stop_target(problem: ImpulseProblem, gap: float, free: float, before: float) -> tuple[float, float]:
+    """(target velocity, gap wanted) of a stop, ``free`` as in ``unilateral``, ``before`` its velocity at the start."""
+    options, loops = problem.options, False
+    for held in problem.rows.holds:
+        loops = loops or held
+    near = awaited(gap, free, before, options)
+    if not np.isnan(near) and not loops:
+        return near, np.nan
+    target, wanted, _, _ = unilateral(gap, free, (free - before) / options.h, 0.0, 0.0, options)
+    return target, wanted

@@ -56,6 +56,7 @@ RESTING_SPEED = 1e-4  # m/s and rad/s, of bodies: a hundred times what solves ma
 RESTING_WAY = 1e-5  # m and rad, of coordinates: how far what rests may get in all, so that nothing that creeps sleeps
 
 # Impacts
+LEAST_SINCE = 1e-3  # of a step: what bounced so shortly before its end is passed on to what it touches all the same
 IMPACTS = 60  # one after the other within a step: what still approaches then gives nothing back
 
 MOST_GIVEN_BACK = 0.2  # share by which impulses that bounce may differ for the energy that turning made

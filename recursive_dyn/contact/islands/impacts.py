@@ -17,6 +17,7 @@ import numpy as np
 from recursive_dyn.codegen.compiled import Floats, Integers, compiled
 from recursive_dyn.contact.blocks import Island, accumulate, component, velocity
 from recursive_dyn.contact.islands.methods import solved
+from recursive_dyn.contact.islands.passed_gaps import GAP, Ways, go_on_after, want_ways, ways_of
 from recursive_dyn.contact.islands.passivity import Lent, solved_without_gain, without_gain
 from recursive_dyn.contact.islands.squeezing import clear
 from recursive_dyn.contact.islands.staged_rows import Given, guess_rows, note_rows, only_answer, rows_go_on, rows_of_all
@@ -40,10 +41,10 @@ def has_impacts(it: Island, wanted: Floats, depth: float) -> bool:
 
 @compiled
 def solve_impacts(
-    it: Island, problem: ImpulseProblem, iterations: int, tolerance: float, bounced: Bounced
+    it: Island, problem: ImpulseProblem, iterations: int, tolerance: float, bounced: Bounced, wanted: Floats
 ) -> tuple[int, float]:
     """Solve an island in which something bounces, in stages; (sweeps, residual) of the worst one. P and y are of all
-    stages together. bounced (n, 2): 0, to be what bounced.
+    stages together. bounced (n, 2): 0, to be what bounced; wanted (n or more,): gaps at the end, also of what follows.
 
     Islands with generalized rows that push by themselves are solved at once, as one contact is.
     """
@@ -55,12 +56,13 @@ def solve_impacts(
     struck, sweeps, residual, stages, singly = np.empty(count, dtype=np.int64), 0, 0.0, 0, False
     if count == 1 or not only_answer(it, problem):
         for c in it.contacts:
-            _, up[c] = target_after(problem, rows, c, 0.0, lent[c])
+            _, up[c] = target_after(problem, rows, c, 0.0, problem.contacts.gaps[c], lent[c])
         sweeps, residual = solved_without_gain(it, lent, iterations, tolerance)
         _count(it, lent, up, bounced)
         return sweeps, residual
     note_rows(it, given)
-    active = _struck(it, problem, free, lent, up, struck)
+    ways = ways_of(it, problem)
+    active = _struck(it, problem, free, ways, lent, up, struck)
     while active > 0 and stages < IMPACTS:
         stage = _stage(it, struck[0:active] if not singly else _fastest(it, up, struck[0:active]))
         done, change = solved(stage, iterations, tolerance)
@@ -70,8 +72,9 @@ def solve_impacts(
         done, change = without_gain(stage, lent, iterations, tolerance, done, change)
         _count(stage, lent, up, bounced)
         sweeps, residual, stages = max(sweeps, done), max(residual, change), stages + 1
+        go_on_after(it, stage, problem, up, lent, ways)
         _go_on(it, problem, total, given)
-        active = _struck(it, problem, free, lent, up, struck)
+        active = _struck(it, problem, free, ways, lent, up, struck)
     for j in range(count):
         c = it.contacts[j]
         P[c] = guess[j]
@@ -86,6 +89,8 @@ def solve_impacts(
         P[it.contacts[j]] += total[j]
         rows.speed[it.contacts[j]] = free[j]
     accumulate(it)
+    if stages > 1:
+        want_ways(it, problem, ways, wanted)
     return max(sweeps, done), max(residual, change)
 
 
@@ -110,7 +115,7 @@ def _fastest(it: Island, up: Floats, struck: Integers) -> Integers:
 
 @compiled
 def _struck(
-    it: Island, problem: ImpulseProblem, free: Annotated[np.ndarray, float, 6], lent: Lent, up: Floats,
+    it: Island, problem: ImpulseProblem, free: Annotated[np.ndarray, float, 6], ways: Ways, lent: Lent, up: Floats,
     struck: Integers,
 ) -> int:  # fmt: skip
     """Targets of all contacts after the stages so far, what forces lend them, how far up they bounce, and in ``struck``
@@ -118,7 +123,8 @@ def _struck(
     bouncing, active = False, 0
     for j in range(len(it.contacts)):
         c = it.contacts[j]
-        it.targets[c], up[c] = target_after(problem, it.rows, c, it.rows.speed[c, 0] - free[j, 0], lent[c])
+        change = it.rows.speed[c, 0] - free[j, 0]
+        it.targets[c], up[c] = target_after(problem, it.rows, c, change, ways[j, GAP], lent[c])
         bounces = up[c] > 0.0
         bouncing = bouncing or bounces
         if bounces or it.frictions[c, 4] == 0.0:

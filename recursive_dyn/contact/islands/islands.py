@@ -164,7 +164,7 @@ def solve_one(it: Island, problem: ImpulseProblem, wanted: Floats, bounced: Boun
     options, g = problem.options, problem.lone.gravity
     still = STILL_STEPS * options.h * np.sqrt(g[0] * g[0] + g[1] * g[1] + g[2] * g[2])
     if has_impacts(it, wanted, 0.5 * options.slop):
-        done, change = solve_impacts(it, problem, options.iterations, options.tolerance, bounced)
+        done, change = solve_impacts(it, problem, options.iterations, options.tolerance, bounced, wanted)
     else:
         done, change = solved_evenly(it, none, still, options.iterations, options.tolerance)
     if change > options.tolerance:

@@ -105,7 +105,7 @@ def contact_targets(
         if alone and not is_sprung(problem, rows.links, c):
             coasts = closing(problem, problem.lone.coasting, c, contacts.arms, c)
             rows.coasting[c] = dot(row(contacts.normals[c]), coasts)
-        targets[c], height, _, _ = _target(problem, rows, c, 0.0)
+        targets[c], height, _, _ = _target(problem, rows, c, 0.0, contacts.gaps[c])
         if rows.lasting[c] > 0.0 and _is_held(problem, rows, c, same[c]):
             targets[c], height = 0.0, 0.0
         wanted[c] = height - half
@@ -172,12 +172,12 @@ def _along(problem: ImpulseProblem, rows: ContactRows, c: int, A: Annotated[np.n
 
 @compiled
 def target_after(
-    problem: ImpulseProblem, rows: ContactRows, c: int, change: float, lent: Floats
+    problem: ImpulseProblem, rows: ContactRows, c: int, change: float, gap: float, lent: Floats
 ) -> tuple[float, float]:
     """(target velocity, gap) as ``unilateral`` has them of a contact whose rows move faster by ``change`` than without
-    impulses, from the start on. lent (3,) becomes what forces change its velocities by after it bounced: heights make
-    up for that along the normal; what they do to friction's way is theirs too."""
-    target, height, lent[0], after = _target(problem, rows, c, change)
+    impulses, and end with this gap if nothing follows. lent (3,) becomes what forces change its velocities by after it
+    bounced: heights make up for that along the normal; what they do to friction's way is theirs too."""
+    target, height, lent[0], after = _target(problem, rows, c, change, gap)
     lent[1] = lent[2] = 0.0
     if height > 0.0 and np.isnan(rows.coasting[c]) and not np.isnan(rows.forced[c]):
         lent[1], lent[2] = rows.beside[c, 0] * after, rows.beside[c, 1] * after
@@ -185,10 +185,12 @@ def target_after(
 
 
 @compiled
-def _target(problem: ImpulseProblem, rows: ContactRows, c: int, change: float) -> tuple[float, float, float, float]:
+def _target(
+    problem: ImpulseProblem, rows: ContactRows, c: int, change: float, gap: float
+) -> tuple[float, float, float, float]:
     """As ``unilateral``. A contact comes to rest half the slop deep."""
     options, speed, before = problem.options, rows.speed[c, 0], rows.before[c] + change
-    gap = problem.contacts.gaps[c] + options.position_share * options.h * change + 0.5 * options.slop
+    gap += 0.5 * options.slop
     restitution, least = problem.contacts.frictions[c, 4], options.restitution_threshold
     if restitution >= 1.0:  # what gives back all never comes to rest
         least = min(least, options.rest_speed)

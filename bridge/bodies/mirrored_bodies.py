@@ -81,7 +81,7 @@ class MirroredBodies:
         looks = list(_by_color(seen)) if self._shown else []
         for chunk, look in list(zip_longest(solids, looks)) or [(None, None)]:
             solid, material = chunk or ((), PLAIN)
-            skin = min((skin_of(part, material) for part in solid), default=0.0)
+            skin = min((skin_of(part) for part in solid), default=0.0)
             body = self._create(name, [grown(part, skin) for part in solid], look or ())
             self.materials[body] = material
             ids.append(body)
@@ -172,7 +172,7 @@ class MirroredBodies:
 
     def add_scenery(self, part: Collider, at: np.ndarray, material: Material | None, plane: bool = False) -> int:
         """Put something static into the world; its id. A mesh keeps its hollows. ``plane``: it stands for a Plane."""
-        skin = skin_of(part, material or PLAIN) if is_curved(part.shape) else 0.0
+        skin = skin_of(part) if is_curved(part.shape) else 0.0
         body = self._create(WORLD, [grown(part, skin)], (), at, concave=True)
         self.materials[body], self.static_skins[body] = material or PLAIN, skin
         if is_boxy([part]):

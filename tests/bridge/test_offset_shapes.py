@@ -15,17 +15,45 @@ def over_a_box(body: Body, joint, at: np.ndarray) -> Scene:
     return scene
 
 
+MADE = (
+    lambda at, **given: shapes.Sphere(0.05, at=at, **given),
+    lambda at, **given: shapes.Capsule(0.05, 0.2, at=at, **given),
+    lambda at, **given: shapes.Cylinder(0.05, 0.2, at=at, **given),
+)
+
+
 @pytest.mark.parametrize("offset", [0.0, 0.4])
-@pytest.mark.parametrize("make", [lambda at: shapes.Sphere(0.05, at=at), lambda at: shapes.Capsule(0.05, 0.2, at=at)])
+@pytest.mark.parametrize("make", MADE)
 def test_a_gap_is_told_wherever_a_shape_is_in_its_body(make, offset):
     lying = rd.pose((offset, 0, 0), rpy=(0, np.pi / 2, 0))
     body = Body("body", [make(lying)], mass=1.0, inertia=np.eye(3))
-    scene = over_a_box(body, joints.free(), rd.pose((0, 0, 0.0505)))
+    scene = over_a_box(body, joints.free(), rd.pose((0, 0, 0.0503)))
     sim = rd.Simulation(scene.compile(), 1 / 60)
     with PyBulletMirror(scene, sim, gui=False, ground=False) as mirror:
         mirror.step()
-        assert [contact.distance for contact in sim.contacts] == pytest.approx([5e-4] * len(sim.contacts), abs=1e-9)
+        assert [contact.distance for contact in sim.contacts] == pytest.approx([3e-4] * len(sim.contacts), abs=1e-9)
         assert len(sim.contacts) > 0
+
+
+@pytest.mark.parametrize("e", [1.0, 0.5])
+@pytest.mark.parametrize("make", MADE)
+def test_it_bounces_from_where_it_touches(make, e):
+    """A gap that is known is none to bounce off: heights fall by e^2, from half the slop deep."""
+    material = rd.Material(0.0, restitution=e)
+    shape = make(rd.pose((0.4, 0, 0), rpy=(0, np.pi / 2, 0)), material=material)
+    body = Body("body", [shape], mass=1.0, center_of_mass=(0.4, 0, 0), inertia=0.01 * np.eye(3))
+    scene = over_a_box(body, joints.prismatic("z"), rd.pose((0, 0, 0.55)))
+    scene.gravity = (0, 0, -9.81)
+    scene.pair("body", "world", material=material)
+    sim = rd.Simulation(scene.compile(), 1 / 60)
+    low, tops, before = sim.contact.slop / 2 + 0.5, [], 0.0
+    with PyBulletMirror(scene, sim, gui=False, ground=False) as mirror:
+        for _ in range(90):
+            mirror.step()
+            if before > 0.0 >= sim.v[0]:
+                tops.append(sim.q[0] + low + sim.v[0] ** 2 / 19.62)
+            before = sim.v[0]
+    assert tops[:2] == pytest.approx([low * e**2, low * e**4][: len(tops)], rel=1e-6)
 
 
 @pytest.mark.parametrize("speed", [1.0, 5.0])

@@ -22,6 +22,9 @@ EXPECTED = HEAD
 # steps that were halved, how often, J that nothing explains, one more for who steps, sweeps of implicit rules, steps
 # from which springs took energy, J of it; then what is no sum: the most that a part of one lost, and by which spring
 TALLY_SIZE, SWEPT, SUMS = 9, 4, 7
+# the last of what leads on, which no state is asked for: into how many parts steps go (0 of a loop whose steps do not),
+# J that they made of nothing, by what that is measured, and the most that they did in so many parts (``finer_steps``)
+WATCH, PARTS, MADE, SIZE, FURTHEST = 4, 0, 1, 2, 3
 _STATES, _TREE = 10, 7  # room for so many of them, where what is watched of every tree is too, and of one more
 _SPELL = 0.02  # s: about how long machine code runs before Python may serve an interrupt
 CODE = (1 << CODE_BITS) - 1
@@ -29,10 +32,10 @@ CODE = (1 << CODE_BITS) - 1
 
 def leading(nv: int) -> int:
     """How many numbers lead on from a state: how many steps of a length led there, at most 4, that length, the rates of
-    velocities (nv,) by which the next step begins, the velocity (nv,) of the last one's middle, and by how much
-    straight lines were off (3, nv), the last one first.
+    velocities (nv,) by which the next step begins, the velocity (nv,) of the last one's middle, by how much straight
+    lines were off (3, nv), the last one first, and WATCH numbers that outlive the state.
     """
-    return 2 + 5 * nv
+    return 2 + 5 * nv + WATCH
 
 
 class CompiledLoop:

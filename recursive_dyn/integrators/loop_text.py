@@ -70,15 +70,17 @@ def leaving(label: str, code: int, first: str = "") -> str:
   ret i64 %{label}.told"""
 
 
-def limit_check(q: str, beyond: str = "stop") -> str:
-    """Go on to ``accept`` if the configuration at q is within the limits, else to the label ``beyond``."""
+def limit_check(q: str, beyond: str = "stop", onward: str = "accept", back: str = "") -> str:
+    """Go on to ``onward`` if the configuration at q is within the limits, else to the label ``beyond``; back: IR of
+    what is done before the loop is left."""
     return f"""  %inside = call i1 @within(ptr {q}, ptr %limits, i64 %limited)
-  br i1 %inside, label %accept, label %{beyond}
-{leaving("stop", AT_LIMIT)}"""
+  br i1 %inside, label %{onward}, label %{beyond}
+{leaving("stop", AT_LIMIT, back)}"""
 
 
-def size_check(result: str, size: Operand, fail: str = "fail", beyond: str = "doubt") -> str:
-    """Go on to ``check`` if a step's numbers are moderate or %large is 1, else to ``beyond``; ``fail``: not finite."""
+def size_check(result: str, size: Operand, fail: str = "fail", beyond: str = "doubt", back: str = "") -> str:
+    """Go on to ``check`` if a step's numbers are moderate or %large is 1, else to ``beyond``; ``fail``: not finite;
+    back: IR of what is done before the loop is left."""
     return f"""  %moderate = call i1 @rd.moderate(ptr {result}, i64 {size})
   br i1 %moderate, label %check, label %look
 look:
@@ -87,31 +89,39 @@ look:
 weigh:
   %taken.large = icmp ne i64 %large, 0
   br i1 %taken.large, label %check, label %{beyond}
-{leaving("doubt", LARGE)}"""
+{leaving("doubt", LARGE, back)}"""
 
 
-def swept_step(end: str, state: Operand, usual: int, left: str = "") -> str:
-    """From ``accept`` to the end of a loop with ``SWEPT_SO_FAR``: a step that took %k1 sweeps ends at ``end``.
-
-    usual: sweeps a step; a run that needs more ends early, so that a caller may look up as often as it wants to. left:
-    IR of what a step leaves for the next one.
-    """
+def swept_step(end: str, state: Operand, usual: int) -> str:
+    """From ``accept`` to the end of a loop with ``SWEPT_SO_FAR``: a step that took %k1 sweeps ends at ``end``; usual:
+    of them a step."""
     return f"""accept:
 {copy("%in", end, state)}
-{left}  %next = add i64 %done, 1
+  %next = add i64 %done, 1
   %total = add i64 %swept, %k1
-{load("all", "double", "%work", TALLY + SWEPT)}
-  %own = uitofp i64 %k1 to double
+{swept("%k1")}
+{pausing(usual)}
+}}
+"""
+
+
+def swept(sweeps: str) -> str:
+    """So many sweeps are counted."""
+    return f"""{load("all", "double", "%work", TALLY + SWEPT)}
+  %own = uitofp i64 {sweeps} to double
   %sum = fadd double %all, %own
-  store double %sum, ptr %all.p
-  %allowed = mul i64 %count, {usual}
+  store double %sum, ptr %all.p"""
+
+
+def pausing(usual: int) -> str:
+    """On to the next step; a run that needs more than so many sweeps a step, which is usual, ends early, so that a
+    caller may look up as often as it wants to."""
+    return f"""  %allowed = mul i64 %count, {usual}
   %long = icmp sgt i64 %total, %allowed
   br i1 %long, label %pause, label %head
 pause:
   %taken = shl i64 %next, {CODE_BITS}
-  ret i64 %taken
-}}
-"""
+  ret i64 %taken"""
 
 
 ASK = f"""define internal void @rd.ask(ptr %work, double %when) {{

@@ -26,7 +26,7 @@ from collections.abc import Iterable
 import numpy as np
 
 from recursive_dyn.graph.expression import Scalar, array, less, reciprocal, select
-from recursive_dyn.integrators.converging_loop import CHANGES, LEFT, converging
+from recursive_dyn.integrators.converging_loop import CHANGES, LEFT, MADE, converging
 from recursive_dyn.integrators.free_body import MOVING, TURNING
 from recursive_dyn.integrators.integrator import Integrator
 from recursive_dyn.integrators.newton_changes import (
@@ -47,6 +47,7 @@ from recursive_dyn.recursion.chords.chord_constraints import BoundChords
 from recursive_dyn.recursion.chords.chord_factors import ChordFactors
 from recursive_dyn.recursion.chords.chord_momenta import Chords
 from recursive_dyn.recursion.chords.kept_momenta import rigid_motions
+from recursive_dyn.recursion.chords.made_energy import made_energy
 from recursive_dyn.recursion.configuration import integrate, plain_positions
 from recursive_dyn.recursion.context import Context, Function, Outputs
 from recursive_dyn.recursion.equations.articulated import ArticulatedInertias, Reduction
@@ -96,8 +97,12 @@ class _Step:
     def right(self) -> np.ndarray:
         """h (p_d - h / 2 (W + f) - p) (nv,), but for the momenta of links and gravity."""
         h, force = self.h, self.forces + array(element_forces(self.early))
-        p = array(inverse_dynamics(self.c.still(), self.start.v * h, gravity=False))
-        return self._rotors * h - (force * (h * h * 0.5) + p)
+        return self._rotors * h - (force * (h * h * 0.5) + self._momenta)
+
+    @property
+    def _momenta(self) -> np.ndarray:
+        """h p (nv,)."""
+        return array(inverse_dynamics(self.c.still(), self.start.v * self.h, gravity=False))
 
     @property
     def _rotors(self) -> np.ndarray:
@@ -110,8 +115,8 @@ class _Step:
         h, force = self.h, self.forces + array(element_forces(self.end))
         return self._rotors * h + force * (h * h * 0.5) + self.chords.after(h)
 
-    def landed(self) -> tuple[list[Scalar], list[Scalar]]:
-        """(q', v')."""
+    def landed(self) -> tuple[list[Scalar], list[Scalar], list[Scalar]]:
+        """(q', v', [energy made, its measure], see ``made_energy``)."""
         end = Tree(self.c.model, self.c.graph, q=array(self.q), v=array(np.zeros(self.c.model.nv)))
         left, shorter = self.left, reciprocal(self.h)
         if end.pace is not None:
@@ -120,9 +125,16 @@ class _Step:
         inertias = ArticulatedInertias(end, reduction=reduction)
         ahead = array(inertias.expand(reduction.c))  # h v'
         if self.c.model.constraints:
-            return self.q, list(chord_constraints.onto_tangents(end, inertias, end.paced(ahead * shorter)))
-        ahead = ahead - rigid_motions(self.chords, end, self.right + self.chords.before())
-        return self.q, list(end.paced(ahead * shorter))
+            v = chord_constraints.onto_tangents(end, inertias, end.paced(ahead * shorter))
+            return self.q, list(v), self._made(end, v * self.h * left)
+        back = rigid_motions(self.chords, end, self.right + self.chords.before())
+        ahead = ahead - back
+        return self.q, list(end.paced(ahead * shorter)), self._made(end, (ahead - back) * left)
+
+    def _made(self, end: Tree, kinetic: np.ndarray) -> list[Scalar]:
+        """Energy that is made, and its measure; kinetic (nv,): h^2 M v' . v', slot by slot, where the step ends."""
+        both = self.start.v * self.h * self._momenta, kinetic
+        return list(made_energy(self.chords, end, self.way, both, self.c.input("tau"), self.h))
 
 
 class _Newton:
@@ -187,8 +199,8 @@ def _graph(c: Context) -> Outputs:
     for enough, shorter, fewer in reversed(found):
         way, changes = array(_either(enough, shorter, way)), _either(enough, fewer, changes)
     step = _Step(c, way) if found else step
-    q, v = step.landed()
-    error = [*changes, dot(step.middle, step.middle)]
+    q, v, made = step.landed()
+    error = [*made, *changes, dot(step.middle, step.middle)]
     return [("q", q), ("v", v), ("v_middle", list(step.middle)), ("error", error)]
 
 
@@ -235,6 +247,11 @@ def _shorter(tree: Tree, way: np.ndarray, twist: np.ndarray) -> np.ndarray:
     return result
 
 
+def _totals(error: list[Scalar]) -> list[Scalar]:
+    """Energy made and its measure as they are, and ``relative`` changes."""
+    return [*error[:MADE], *relative(error[MADE:])]
+
+
 INTEGRATOR = Integrator(
     name="variational_midpoint",
     function="variational",
@@ -242,11 +259,11 @@ INTEGRATOR = Integrator(
         "q, v after dt and a better v_middle: by Newton's method, of the variational midpoint rule; then its squared"
         " relative changes.",
         ("q", "v", "tau", "dt", "v_middle"),
-        lambda m: (m.nq + 2 * m.nv + CHANGES,),
+        lambda m: (m.nq + 2 * m.nv + MADE + CHANGES,),
         _graph,
         rows=tree_rows.state_and_velocity,
-        sums=1 + CHANGES,
-        total=relative,
+        sums=MADE + CHANGES + 1,
+        total=_totals,
         configuration=True,
     ),
     loop=converging(natural=True),

@@ -30,7 +30,8 @@ class Report:
     timesteps cut into parts because something moved so fast that it would have passed through a body, or that such
     joints could not hold it, or leapt beyond a limit to where energy could not be explained; sweeps: of both midpoint
     rules, in all steps that converged (``variational_midpoint``: steps of Newton's method, with those by the same
-    factors).
+    factors); step_parts: into how many parts, all alike, every step goes since so many were asked for by the energy
+    that steps made of nothing (``variational_midpoint``, see ``finer_steps``): 1, 2, 4 or 8.
     solves_unconverged: solves of contacts and limits, of a step or a part of one, that ended above
     ``contact.tolerance``; steps_pressed: steps, or parts, in which trees with springs, dampers or a law flew by the
     integrator's rule for what is pressed.
@@ -56,6 +57,7 @@ class Report:
     unexplained_energy: float = 0.0
     steps_cut: int = 0
     sweeps: int = 0
+    step_parts: int = 1
     solves_unconverged: int = 0
     steps_pressed: int = 0
     steps_damped: int = 0
@@ -150,14 +152,15 @@ def _widest(dynamics: Dynamics, missed: np.ndarray, most: float, name: str) -> t
     return (float(missed[worst]), dynamics.model.constraints[worst].name) if missed[worst] > most else (most, name)
 
 
-def told(tally: np.ndarray, noted: np.ndarray, spring: str, landings: Landings) -> Report:
-    """The tally (9,) of a flight, what steps noted (2,), which spring took most, and what landings did."""
+def told(tally: np.ndarray, parts: int, noted: np.ndarray, spring: str, landings: Landings) -> Report:
+    """The tally (9,) of a flight, parts of its steps, what steps noted (2,), which spring took most, and what landings
+    did."""
     halved, halvings, energy, cut, sweeps, damped, lost, *_ = tally.tolist()
     (unconverged, pressed), joints = noted.tolist(), landings.joints
     return Report(
         steps_halved=int(halved), halvings=int(halvings), unexplained_energy=energy + landings.taken,
-        steps_cut=int(cut), sweeps=int(sweeps), solves_unconverged=int(unconverged), steps_pressed=int(pressed),
-        steps_damped=int(damped), numerical_damping=lost, damping_spring=spring,
+        steps_cut=int(cut), sweeps=int(sweeps), step_parts=parts, solves_unconverged=int(unconverged),
+        steps_pressed=int(pressed), steps_damped=int(damped), numerical_damping=lost, damping_spring=spring,
         gaps_closed=landings.closed, widest_gap=landings.gap, gap_constraint=landings.constraint,
         rates_met=landings.met, widest_rate=landings.rate, rate_constraint=landings.kicked,
         impulse_loss=landings.lost + joints.lost, joints_closed=joints.bodies, widest_jump=joints.jump,

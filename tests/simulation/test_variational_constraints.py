@@ -67,16 +67,16 @@ def test_energy_of_closed_chains_stays_in_a_band(inertia, ball):
 @pytest.mark.parametrize(
     ("inertia", "ball", "most", "kept", "starts"),
     [
-        (FAT, False, 7e-3, 1e-3, 1),
-        (FAT, True, 7e-3, 1e-3, 1),
+        (FAT, False, 4e-3, 3.5e-3, 1),
+        (FAT, True, 4e-3, 3.5e-3, 1),
         (SLENDER, True, 3e-2, 1e-2, 1),
         (SLENDER, False, 3e-2, 1e-2, 3),
     ],
 )
 def test_the_band_does_not_grow(inertia, ball, most, kept, starts):
-    """In 10^5 steps links whip round some times, when it is off by up to 0.35 %, of slender ones by 1.4 %. After that
-    it is where it was, to 2.5e-4 as a rule; a whip of slender hinges left 1 to 2.4 % for good from 3 of 14 starts that
-    differ by 1e-9: of three the middle one."""
+    """In 10^5 steps links whip round some times, when whole steps would be off by up to 0.35 %, of slender ones by
+    1.4 %. Going into more parts costs 0.3 % at most, for good; a whip of slender hinges that passes near a singular
+    position more: of three starts that differ by 1e-9 the middle one."""
     largest, left = np.empty((2, starts))
     for k in range(starts):
         start = closed(inertia, ball)

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from recursive_dyn.dynamics.dynamics import Dynamics
-from recursive_dyn.integrators.compiled_loop import CompiledLoop, leading
+from recursive_dyn.integrators.compiled_loop import PARTS, WATCH, CompiledLoop, leading
 from recursive_dyn.integrators.integrator import Integrator
 
 
@@ -30,17 +30,42 @@ class LeadingOn:
         return self._loop.expected
 
     def rates(self, q: np.ndarray, v: np.ndarray) -> np.ndarray:
-        """What leads on (``compiled_loop.leading``) from q (nq,), v (nv,); zeros where nothing is known of it."""
+        """What leads on (``compiled_loop.leading``) from q (nq,), v (nv,); zeros where nothing is known of it, but for
+        what outlives states."""
         own, nq, state = self.expected, self._dynamics.nq, self._dynamics.nq + self._dynamics.nv
         size = leading(len(v))
         known = self._rule.goes_on and own[:nq].tobytes() == q.tobytes() and own[nq:state].tobytes() == v.tobytes()
-        return own[state : state + size].copy() if known else np.zeros(size)
+        result = own[state : state + size].copy()
+        if not known:
+            result[: size - WATCH if self._rule.goes_on else size] = 0.0
+        return result
 
-    def expect(self, q: np.ndarray, v: np.ndarray, rates: np.ndarray) -> None:
-        """Let a step from q (nq,), v begin by what leads on from there."""
+    def expect(self, q: np.ndarray, v: np.ndarray, rates: np.ndarray, alike: bool) -> None:
+        """Let a step from q (nq,), v begin by what leads on from there; alike: by steps of this rule and this length,
+        whose parts these steps then go into."""
         if self._rule.goes_on:
-            known = np.concatenate([q, v, rates])
+            own, known = self.watched.copy(), np.concatenate([q, v, rates])
             self.expected[: len(known)] = known
+            if not alike:
+                self.watched[:] = own
+
+    @property
+    def watched(self) -> np.ndarray:
+        """Of a rule that goes on (WATCH,), a view: into how many parts its steps go, and why, see ``compiled_loop``."""
+        own, end = self.expected, self._dynamics.nq + self._dynamics.nv + leading(self._dynamics.nv)
+        return own[end - WATCH : end]
+
+    def watch(self, before: np.ndarray | None) -> None:
+        """Let steps go into parts where energy asks for it, and at first as those of another flight (WATCH,) did."""
+        if self._rule.goes_on:
+            self.watched[PARTS] = 1.0
+            if before is not None and before[PARTS]:
+                self.watched[:] = before
+
+    @property
+    def parts(self) -> int:
+        """Into how many parts steps go."""
+        return max(1, int(self.watched[PARTS])) if self._rule.goes_on else 1
 
 
 def _again(

@@ -81,6 +81,7 @@ class Snapshots(Sleep):
         other = snapshot.scene and snapshot.scene.difference(self._scene_mark(), stepped=False)
         if other:
             raise StateError(other)
+        alike = not snapshot.scene or snapshot.scene.difference(self._scene_mark(), stepped=True) is None
         if not all(np.isfinite(source).all() for _, source, _ in arrays) or not np.isfinite(snapshot.time):
             raise StateError("the snapshot's numbers are not those of a state: they are not all finite")
         with Held():
@@ -89,7 +90,7 @@ class Snapshots(Sleep):
             self.time, self._remainder = snapshot.time, snapshot.remainder
             self._forces = list(snapshot.forces)
             self._timesteps.recall(snapshot.memory, snapshot.touching)
-            self._timesteps.take_rates()
+            self._timesteps.take_rates(alike)
             self._timesteps.is_at(moved=True)
             self._timesteps.moved = snapshot.moved
             self._let_forget()

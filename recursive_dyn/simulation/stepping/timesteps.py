@@ -64,6 +64,7 @@ class Timesteps(Timestep):
         self._forces = StepForces(dynamics, integrator, motions)
         self._dynamics, self._integrator, self._state = dynamics, (integrator := self._forces.rule), state
         self.flight: Flight = flight_of(dynamics, integrator, None if before is None else before.flight.tally)
+        self.flight.watch(None if before is None else before.flight.watched)
         self._damping_spring = "" if before is None else before.report().damping_spring
         self._forces.flies(self.flight)
         if before is not None:
@@ -127,14 +128,14 @@ class Timesteps(Timestep):
         """Have the memory hold what a flight from the present state begins by."""
         self.memory.arrays.rates[:] = self.flight.rates(self._state.q, self._state.v)
 
-    def take_rates(self) -> None:
-        """Let a flight from the present state begin by what the memory holds."""
-        self.flight.expect(self._state.q, self._state.v, self.memory.arrays.rates)
+    def take_rates(self, alike: bool = True) -> None:
+        """Let a flight from the present state begin by what the memory holds, of steps that were taken alike or not."""
+        self.flight.expect(self._state.q, self._state.v, self.memory.arrays.rates, alike)
 
     def report(self) -> Report:
         """What steps took beyond themselves so far."""
         spring = damping_spring(self._dynamics.model, self.flight.tally, self._damping_spring)
-        return told(self.flight.tally, self.noted, spring, self._forces.landings)
+        return told(self.flight.tally, self.flight.parts, self.noted, spring, self._forces.landings)
 
     @property
     def landed(self) -> tuple[Landings, StatePair | None]:

@@ -1,0 +1,97 @@
+"""Steps in 1, 2, 4 or 8 parts, all alike from some step on and never back: IR text of a loop whose steps keep energy.
+
+What a symplectic rule keeps is not the energy that is measured, which is off by what its own has more or less: of
+chords h^2 / 12 of Gauss's constraint, which swells and shrinks where joints whip. Halving steps where that is much and
+lengthening them again would make energy; a change for good does so once, three quarters of what it is off by then. A
+kernel tells by how much each step is off, J, and by what that is to be measured (``chords.made_energy``). What steps
+made adds up, and is forgotten as slowly as the largest measure is. Where it is more than FAR of that all later steps
+are in twice as many parts, up to MOST; where it was more than NEAR they are so once most of it came back, when there is
+little to lose. A quarter of the sum is what the shorter steps are off by. It is of steps alone: what anyone writes
+between them, what pushes, contacts or motors give is no part of it.
+"""
+
+from __future__ import annotations
+
+from recursive_dyn.codegen.emitting.ir_text import copy, load, place
+from recursive_dyn.codegen.emitting.llvm import scalar_literal
+from recursive_dyn.codegen.emitting.sizes import Sizes
+from recursive_dyn.integrators.compiled_loop import FURTHEST, MADE, PARTS, SIZE, WATCH
+
+MOST = 8.0  # parts of a step
+FAR = 1.2e-3  # of the kinetic energy, beyond which steps may not make or lose any
+NEAR = 0.7e-3  # of it, beyond which they should not have, once a quarter is left of what they did
+CALM = 4.0  # times less than the most that it was is what they are off by then
+LASTING = 1.0 - 2.0**-16  # of what steps made, and of the measure, is left after a step: some 65 000 count
+
+
+def cells(sizes: Sizes) -> str:
+    """%watch (``compiled_loop.leading``) behind %rate; %making: J of the step so far; %begin (state,): its start."""
+    return f"""  %watch.at = mul i64 {sizes.nv}, 5
+{place("watch", "double", "%rate", "%watch.at")}
+{place("making", "double", "%watch", WATCH)}
+{place("begin", "double", "%making", 1)}"""
+
+
+def begun(sizes: Sizes) -> str:
+    """%h of each of %parts, and what there is before the first."""
+    return f"""{load("whole", "double", "%work", 0)}
+{load("told", "double", "%watch", PARTS)}
+  %several = fcmp ogt double %told, 1.0
+  %parts = select i1 %several, double %told, double 1.0
+  %h = fdiv double %whole, %parts
+  store double %h, ptr %dt
+{copy("%begin", "%in", sizes.state)}
+  store double 0.0, ptr %making"""
+
+
+def undone(sizes: Sizes) -> str:
+    """Back to where the step began."""
+    return copy("%in", "%begin", sizes.state) + "\n"
+
+
+def added(made: int) -> str:
+    """What a part made is added; made: where, from %end."""
+    return f"""{load("part.made", "double", "%end", made)}
+{load("made.so.far", "double", "%making", 0)}
+  %made.now = fadd double %made.so.far, %part.made
+  store double %made.now, ptr %made.so.far.p"""
+
+
+def judged(size: int) -> str:
+    """What a whole step made is added to what others did, and more parts are taken from here on; size: where, from
+    %end."""
+    return f"""{load("made.before", "double", "%watch", MADE)}
+{load("most.before", "double", "%watch", FURTHEST)}
+{load("size.before", "double", "%watch", SIZE)}
+{load("size.here", "double", "%end", size)}
+  %made.left = fmul double %made.before, {scalar_literal(LASTING)}
+  %made.all = fadd double %made.left, %made.now
+  %size.left = fmul double %size.before, {scalar_literal(LASTING)}
+  %larger = fcmp ogt double %size.here, %size.left
+  %size.now = select i1 %larger, double %size.here, double %size.left
+  %lost.all = fneg double %made.all
+  %gains = fcmp ogt double %made.all, 0.0
+  %off = select i1 %gains, double %made.all, double %lost.all
+  %further = fcmp ogt double %off, %most.before
+  %furthest = select i1 %further, double %off, double %most.before
+  %far = fmul double %size.now, {scalar_literal(FAR)}
+  %near = fmul double %size.now, {scalar_literal(NEAR)}
+  %now = fcmp ogt double %off, %far
+  %was.off = fcmp ogt double %furthest, %near
+  %calm.off = fmul double %off, {scalar_literal(CALM)}
+  %calm = fcmp olt double %calm.off, %furthest
+  %calmly = and i1 %was.off, %calm
+  %asked.for = or i1 %now, %calmly
+  %watched = fcmp oge double %told, 1.0
+  %fewer = fcmp olt double %told, {scalar_literal(MOST)}
+  %divisible = and i1 %watched, %fewer
+  %finer = and i1 %asked.for, %divisible
+  %twice = fadd double %told, %told
+  %made.less = fmul double %made.all, 0.25
+  %parts.next = select i1 %finer, double %twice, double %told
+  %made.next = select i1 %finer, double %made.less, double %made.all
+  %most.next = select i1 %finer, double 0.0, double %furthest
+  store double %parts.next, ptr %told.p
+  store double %made.next, ptr %made.before.p
+  store double %most.next, ptr %most.before.p
+  store double %size.now, ptr %size.before.p"""

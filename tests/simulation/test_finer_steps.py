@@ -1,0 +1,145 @@
+"""Steps of the variational rule that go into more parts for good, once they are off by energy of their own making."""
+
+import pickle
+
+import numpy as np
+import pytest
+
+import recursive_dyn as rd
+from demos.benchmark.integrators import FAT, SLENDER, Start, energy, links
+from recursive_dyn.integrators.compiled_loop import MADE
+from scene import Body, Scene, joints
+
+RULE = "variational_midpoint"
+
+
+def simulation(start: Start, h: float) -> rd.Simulation:
+    sim = rd.Simulation(start.dynamics, h, RULE)
+    sim.q = start.q
+    return sim
+
+
+def sprung() -> Start:
+    """Two links, a joint's spring, one of a ball and one between bodies, which is prestressed."""
+    scene = Scene()
+    arm = Body("arm", mass=1.0, center_of_mass=(0, 0.1, -0.25), inertia=FAT)
+    hand = Body("hand", mass=0.5, center_of_mass=(0.1, 0, -0.25), inertia=FAT)
+    scene.world.attach(arm, joints.revolute("x", stiffness=30.0, rest=0.2, armature=0.1))
+    arm.attach(hand, joints.ball(), at=rd.pose((0, 0, -0.5)))
+    scene.spring(scene.world, hand, stiffness=40.0, rest=0.3, point_a=(1.0, 0, 0))
+    dynamics = scene.compile()
+    return Start(dynamics, dynamics.neutral(), dynamics.neutral())
+
+
+@pytest.mark.parametrize("start", [links(SLENDER, True, 3), links(SLENDER, False, 5), sprung()])
+def test_a_step_tells_the_energy_that_it_makes(start):
+    """To the rounding of the energy that is measured, which is a difference of large numbers."""
+    sim = simulation(start, 1 / 240)
+    sim.v = np.random.default_rng(0).normal(size=start.dynamics.nv)
+    first = energy(sim)
+    sim.step(40)
+    made, gained = float(sim._timesteps.flight.watched[MADE]), energy(sim) - first
+    assert abs(gained) > 1e-6
+    assert made == pytest.approx(gained, rel=1e-3)  # 2^-16 of it is forgotten in every step
+
+
+def wrapped(q: np.ndarray) -> np.ndarray:
+    return (q + np.pi) % (2 * np.pi) - np.pi
+
+
+@pytest.mark.parametrize("write", ["nothing", "velocities", "angles"])
+def test_steps_that_do_not_resolve_a_whip_go_into_parts_whoever_writes_between_them(write):
+    """Five slender hinges at 60 Hz: whole steps are off by more than 3 % within 20 s."""
+    start = links(SLENDER, False)
+    sim, off, parts = simulation(start, 1 / 60), [], [1]
+    first = energy(sim)
+    for _ in range(1200):
+        sim.step()
+        if write == "velocities":
+            sim.v = sim.v.copy()
+        elif write == "angles":
+            sim.q = wrapped(sim.q)
+        off.append(energy(sim) - first)
+        parts.append(sim.report.step_parts)
+    assert np.abs(off).max() < 6e-3 * (first - float(start.dynamics.potential_energy(start.rest)))
+    assert parts[-1] > 1 and min(np.diff(parts)) == 0
+    assert sim.report.steps_halved == 0
+
+
+def test_parts_go_with_snapshots_and_copies_to_the_bit():
+    """From before steps are doubled, in between and after that, one by one as all at once."""
+    start = links(SLENDER, False)
+    sim = simulation(start, 1 / 60)
+    for _ in range(4):
+        kept, sent, twin = sim.snapshot(), sim.snapshot_bytes(), pickle.loads(pickle.dumps(sim))
+        parts = sim.report.step_parts
+        sim.step(90)
+        end = sim.q.tobytes(), sim.v.tobytes(), sim.report.step_parts
+        fresh = simulation(start, 1 / 60)
+        fresh.restore(sent)
+        fresh.step(90)
+        for _ in range(90):
+            twin.step()
+        sim.restore(kept)
+        assert sim.report.step_parts == parts
+        sim.step(90)
+        for other in (sim, twin, fresh):
+            assert (other.q.tobytes(), other.v.tobytes(), other.report.step_parts) == end
+    assert sim.report.step_parts > 1
+    other = rd.Simulation(start.dynamics, 1 / 240, RULE)  # whose steps are others
+    other.restore(sim.snapshot())
+    assert other.report.step_parts == 1
+
+
+def test_edits_keep_the_parts():
+    scene = Scene()
+    body = scene.world.attach(
+        Body("a", mass=1.0, center_of_mass=(0, 0, -0.2), inertia=0.001 * np.eye(3)), joints.ball()
+    )
+    sim = rd.Simulation(scene.compile(), 1 / 60, RULE)
+    sim.q, sim.v = [0.7, 0, 0, 0.7], [1.0, 9.0, 1.0]
+    sim.step(600)
+    parts = sim.report.step_parts
+    assert parts > 1
+    body.attach(Body("b", mass=0.1, inertia=1e-3 * np.eye(3)), joints.revolute("x"), at=rd.pose((0, 0, -0.4)))
+    sim.update(scene.compile())
+    assert sim.report.step_parts == parts
+
+
+def pushed(sim: rd.Simulation) -> None:
+    sim.tau = [3.0, 3.0, 0.0]
+
+
+def controlled(sim: rd.Simulation) -> None:
+    sim.control = lambda q, v, t: 5.0 * np.sin(3.0 * t) - 0.1 * v
+
+
+def spun(sim: rd.Simulation) -> None:
+    sim.motors["wheel.angle"] = rd.Motor(velocity=50.0, kd=1.0, max_force=0.5)
+
+
+def swinging(sim: rd.Simulation) -> None:
+    sim.q = 1e-7 * np.ones(sim.dynamics.nq)
+
+
+@pytest.mark.parametrize(
+    "done, damping", [(None, 0.01), (pushed, 0.0), (controlled, 0.0), (swinging, 0.0), (spun, 0.0)]
+)
+def test_steps_stay_whole_where_work_is_done_or_nothing_whips(done, damping):
+    """Dampers and forces from outside change energy; a wheel turns by 0.8 rad a step, which costs none; of a swing of
+    1e-7 rad there is as little energy as rounding makes of what gravity's is counted from."""
+    scene = Scene()
+    node = scene.world
+    if done is spun:
+        node.attach(Body("wheel", mass=1.0, inertia=np.diag([0.01, 0.01, 0.02])), joints.revolute("z"))
+    else:
+        for i in range(3):
+            body = Body(f"b{i}", mass=1.0, center_of_mass=(0, 0, -0.25), inertia=SLENDER)
+            node = node.attach(body, joints.revolute("xyz"[i], damping=damping), at=rd.pose((0, 0, -0.5 if i else 0)))
+    sim = rd.Simulation(scene.compile(), 1 / 60, RULE)
+    if done is not spun:
+        sim.q = [1.5, 0.5, 0.3]
+    if done is not None:
+        done(sim)
+    sim.step(600)
+    assert sim.report.step_parts == 1

@@ -183,7 +183,7 @@ def test_ten_rings_keep_their_energy_at_480_hz():
 @pytest.mark.slow
 def test_ten_rings_keep_their_energy_at_240_hz():
     """Whole steps are off by 7 to 57 %, found to rounding too: rings whip round by 60 % of their speed within one. In
-    10^6 steps it is 0.4 %."""
+    10^6 steps it is 0.2 %."""
     error, sim = run(ten_rings(), RULE, 240, 100.0)
     assert error < 5e-3 and sim.report.step_parts == 8
 

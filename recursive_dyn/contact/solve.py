@@ -54,7 +54,7 @@ def solve(given: ImpulseProblem) -> ImpulseFacts:
     lines = scalar_rows(layout, reach, factors, root, problem.v, problem.rows)
     targets, wanted, began, shares = np.empty(n), np.empty(n + m), np.empty(n + m), np.empty(n)
     placed(problem, found, same)
-    contact_targets(problem, rows, same, targets, wanted, began)
+    contact_targets(problem, rows, found, same, targets, wanted, began)
     limit_targets(problem, lines, wanted[n : n + m], began[n : n + m])
     P, Q, y, pushes = np.zeros((n, 6)), changes.row_impulses, np.zeros(len(root)), np.zeros(len(root))
     pushed = given_pushes(problem, root, pushes)

@@ -83,11 +83,12 @@ def _overlapped(earlier: EarlierContacts, key: int, slop: float) -> bool:
 
 @compiled
 def contact_targets(
-    problem: ImpulseProblem, rows: ContactRows, same: Integers, targets: Floats, wanted: Floats, began: Floats
-) -> None:
+    problem: ImpulseProblem, rows: ContactRows, found: Integers, same: Integers, targets: Floats, wanted: Floats,
+    began: Floats,
+) -> None:  # fmt: skip
     """Targets, gaps wanted and gaps that the step began with (n,) of contacts; they come to rest half the slop deep.
 
-    same (n,): the earlier contacts that these go on.
+    found (n,): the earlier contacts that these match, same (n,): those that they are known to go on.
     """
     contacts, options, half = problem.contacts, problem.options, 0.5 * problem.options.slop
     _forces(problem, rows)
@@ -108,8 +109,14 @@ def contact_targets(
         targets[c], height, _, _ = _target(problem, rows, c, 0.0, contacts.gaps[c])
         if rows.lasting[c] > 0.0 and _is_held(problem, rows, c, same[c]):
             targets[c], height = 0.0, 0.0
-        wanted[c] = height - half
         began[c] = beginning(contacts.gaps[c], speed, before, options)
+        opened = contacts.gaps[c] > options.slop and speed > before and contacts.frictions[c, 4] == 0.0
+        if opened and not alone:  # nothing but contacts presses what floats by itself
+            if _rested(problem, found[c], began[c], before):
+                targets[c], height = 0.0, 0.0
+            else:
+                targets[c] = min(speed - contacts.gaps[c] / (options.position_share * options.h), targets[c])
+        wanted[c] = height - half
         # the first order errs by centimetres where limbs whip, but by less than twice the way that their last speed
         # makes; slow ones, as what is put into others, it knows well
         way = options.h * length(speed, rows.speed[c, 1], rows.speed[c, 2])
@@ -128,6 +135,15 @@ def _is_held(problem: ImpulseProblem, rows: ContactRows, c: int, i: int) -> bool
     gap, earlier = contacts.gaps[c] + 0.5 * options.slop, problem.earlier
     pressed = dot(row(earlier.impulses[i]), row(earlier.normals[i]))
     return 0.0 < gap <= options.position_share * options.h * pressed * rows.mobility[c, 0]
+
+
+@compiled
+def _rested(problem: ImpulseProblem, i: int, began: float, before: float) -> bool:
+    """Whether earlier contact i, if any, pressed where a step began in which nothing but forces, as of a spring, opens
+    it: what presses it in the solve, as a motor, may not bring it nearer than it was."""
+    options, earlier = problem.options, problem.earlier
+    pressed = i >= 0 and dot(row(earlier.impulses[i]), row(earlier.normals[i])) > 0.0
+    return pressed and began <= options.slop and before * options.h <= options.slop
 
 
 @compiled
@@ -246,12 +262,17 @@ def limit_targets(problem: ImpulseProblem, lines: ScalarRows, wanted: Floats, be
 
     Where loops are closed what moves on towards a stop is led beyond it as they are put right: all stops hold there.
     """
-    given, options = problem.rows, problem.options
+    given, options, loops = problem.rows, problem.options, False
+    for held in given.holds:
+        loops = loops or held
     for s in range(len(wanted)):
         if given.stops[s]:
             before = directed(given, s, problem.start_v)
             lines.target[s], wanted[s] = stop_target(problem, given.gaps[s], lines.speed[s], before)
             began[s] = beginning(given.gaps[s], lines.speed[s], before, options)
+            opened = given.gaps[s] > options.slop and lines.speed[s] > before and began[s] <= options.slop
+            if opened and given.impulses[s] > 0.0 and before * options.h <= options.slop and not loops:
+                lines.target[s], wanted[s] = 0.0, 0.0  # as of contacts that rested
         else:
             wanted[s], began[s] = np.nan, np.nan
 

@@ -154,6 +154,15 @@ def aim(
 
 
 @compiled
+def shift_aims(it: Actuation, ways: Floats, h: float) -> None:
+    """Let motors of coordinates alone, once aimed for a step of h, aim from where ``ways`` (nv,) lead from there."""
+    for k in range(it.motors.size[0]):
+        if it.motors.sizes[k] == 0:
+            it.impulse[k] -= h * it.motors.kp[k] * ways[it.motors.slots[k]]
+    _join(it)
+
+
+@compiled
 def asked_at_start(it: Actuation, k: int, h: float) -> float:
     """The impulse that motor k would give where no velocity changed, if it was aimed where a step of h begins."""
     return it.impulse[k] - h * h * it.motors.kp[k] * it.speed[k]

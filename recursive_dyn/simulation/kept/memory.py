@@ -36,9 +36,10 @@ class KeptArrays(NamedTuple):
     order. steps (1,): counts up. joints: in maximal coordinates, joint coordinates where they were found last, which
     the next step starts from, not finite where nobody looked. pressed (nv,): for how many steps trees count as
     pressed, by coordinate; acted, steady (nv,): as in Changes; borne (nv,): forces of motors that may act in the next
-    flight (``borne_loads``), N or N m; rates: what leads a flight on (``compiled_loop.leading``), when a snapshot was
-    taken; slept: who sleeps. felt (nb, 6): of a step that was cut, [moment; force] about the bodies' origins that
-    contacts gave in all parts, N m s and N s, but those of what sleeps.
+    flight (``borne_loads``), N or N m; pressing (nv,): what contacts of the last step, or part of one, did to
+    coordinates where there are motors, N s or N m s; rates: what leads a flight on (``compiled_loop.leading``), when a
+    snapshot was taken; slept: who sleeps. felt (nb, 6): of a step that was cut, [moment; force] about the bodies'
+    origins that contacts gave in all parts, N m s and N s, but those of what sleeps.
     """
 
     rows: Floats
@@ -58,6 +59,7 @@ class KeptArrays(NamedTuple):
     acted: Floats
     steady: Floats
     borne: Floats
+    pressing: Floats
     rates: Floats
     slept: Slept
     felt: Annotated[np.ndarray, float, 6]
@@ -89,6 +91,7 @@ class Memory:
             np.ones(1, dtype=np.int64), np.zeros(1, dtype=np.int64),
             np.full(dynamics.jointed.nq if isinstance(dynamics, MaximalDynamics) else 0, np.nan),
             np.zeros(dynamics.nv), np.zeros(dynamics.nv), np.zeros(dynamics.nv), np.zeros(dynamics.nv),
+            np.zeros(dynamics.nv),
             np.zeros(leading(dynamics.nv)),
             slept(dynamics.nq, dynamics.nv, len(dynamics.parameters.values_array)), np.zeros((dynamics.model.nb, 6)),
         )  # fmt: skip
@@ -149,6 +152,7 @@ class Memory:
         edit.of_slots(other.arrays.acted, own.acted)
         edit.of_slots(other.arrays.steady, own.steady)
         edit.of_slots(other.arrays.borne, own.borne)
+        edit.of_slots(other.arrays.pressing, own.pressing)
         edit.of_bodies(other.arrays.felt, own.felt)
         carry(other.arrays.momentum, edit, was, state, measured, own.momentum)
 
@@ -158,7 +162,7 @@ class Memory:
             self.contacts.clear()
             a = self.arrays
             a.rows[:], a.counts[:], a.told[:], a.momentum.known[:], a.parts[:], a.cut[:] = 0.0, 0, 0, 0, 1, 1
-            a.pressed[:], a.acted[:], a.steady[:], a.borne[:] = 0, 0, 0, 0
+            a.pressed[:], a.acted[:], a.steady[:], a.borne[:], a.pressing[:] = 0, 0, 0, 0, 0
             a.slept.rested[:], a.slept.contacts[:] = 0.0, 0
             a.steps[0] += 1
             self._empty = self._steps

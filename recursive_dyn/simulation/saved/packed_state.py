@@ -28,7 +28,7 @@ _CLOCKS = struct.Struct("<2d")
 # tau is not zero; momenta are carried; contacts have moments; joints between free bodies were found; trees are pressed;
 # trees rest or sleep; impulses changed velocities of trees that hang on the world; motors bear something; flights begin
 # by rates; parameters moved constraints
-_FLAGS = 1, 2, 4, 8, 16, 32, 64, 128, 256, 512
+_FLAGS = 1, 2, 4, 8, 16, 32, 64, 128, 256, 512, 1024
 _MOVED = b"\1"  # after all others
 _BODY, _KEY = "<i4", "<i8"
 Data = bytes | bytearray | memoryview
@@ -73,8 +73,9 @@ def packed(
     acted = bool(kept.acted.any())
     if acted:
         parts += [kept.acted.tobytes(), kept.steady.tobytes()]
-    bears, led = bool(kept.borne.any()), bool(kept.rates.any())
-    parts += [vector.tobytes() for vector, there in ((kept.borne, bears), (kept.rates, led)) if there]
+    bears, led, presses = bool(kept.borne.any()), bool(kept.rates.any()), bool(kept.pressing.any())
+    vectors = (kept.borne, bears), (kept.rates, led), (kept.pressing, presses)
+    parts += [vector.tobytes() for vector, there in vectors if there]
     slept, asleep = kept.slept, int(kept.slept.contacts[0])
     rested = bool(slept.rested.any())
     if rested:
@@ -98,7 +99,7 @@ def packed(
     parts += [rows.astype(_KEY).tobytes(), table.keys[:n].tobytes(), pushed.tobytes()]
     parts += [pairs.astype(_BODY).tobytes(), called, _MOVED * moved]
     body = b"".join(parts)
-    there = forced, carried, turned, found, pressed, rested, acted, bears, led, moved
+    there = forced, carried, turned, found, pressed, rested, acted, bears, led, moved, presses
     flags = sum(flag for flag, holds in zip(_FLAGS, there, strict=True) if holds)
     trees = len(momentum.linear) if carried else 0
     counts = _Counts(
@@ -151,12 +152,12 @@ def _read(
     cut, applied, acted_before, t, r, n, l, p, e = counts
     f = applied + acted_before
     nq, nv = len(state.q), len(state.v)
-    forced, carried, turned, known, pressed, rested, acted, bears, led, moved = (
+    forced, carried, turned, known, pressed, rested, acted, bears, led, moved, presses = (
         int(bool(flags & flag)) for flag in _FLAGS
     )
     trees = t if carried else 0
     own = 2 + nq + nv + len(parameters) + known * len(memory.arrays.joints)
-    own += nv * (forced + pressed + 2 * acted + bears) + led * len(memory.arrays.rates)
+    own += nv * (forced + pressed + 2 * acted + bears + presses) + led * len(memory.arrays.rates)
     s = 0  # contacts of what sleeps
     if rested:
         own += nv + nq + len(parameters) + 2
@@ -181,7 +182,7 @@ def _read(
     if f:
         vectors = floats[own:].reshape(-1, 3, 3).copy()
         forces = [(number, *given) for number, given in zip(whole[r + n :].tolist(), vectors, strict=True)]
-    sizes = forced, carried, turned, r, n, p, l, known, pressed, rested, s, acted, bears, led, cut
+    sizes = forced, carried, turned, r, n, p, l, known, pressed, rested, s, acted, bears, led, presses, cut
     numbers = PackedNumbers(floats, whole, pairs, np.array(sizes, dtype=np.int64))
     return Unpacked(numbers, float(floats[1]), forces[:applied], forces[applied:], names, bool(moved))
 

@@ -20,13 +20,13 @@ TURNING = SLEEPING = 13  # numbers
 
 class PackedNumbers(NamedTuple):
     """floats: clocks, q, v, parameters, tau, joints, steps for which coordinates are pressed, acted and steady, borne,
-    rates, all of Slept, momenta, impulses of rows, points, gaps, impulses and moments of contacts, then TURNING
-    numbers of each that turns: which, level, debt, way, normal, arms, and SLEEPING of each of what sleeps, the
+    rates, pressing, all of Slept, momenta, impulses of rows, points, gaps, impulses and moments of contacts, then
+    TURNING numbers of each that turns: which, level, debt, way, normal, arms, and SLEEPING of each of what sleeps, the
     first ones: A, B, point on A, normal, frictions; whole: rows, keys of contacts; pairs (n, 2): who is in touch.
-    sizes (15,): whether there are tau, momenta, moments; how many rows, contacts, pairs, and contacts that turn;
+    sizes (16,): whether there are tau, momenta, moments; how many rows, contacts, pairs, and contacts that turn;
     whether there are joints, pressed coordinates, trees that rest; how many contacts of what sleeps; whether
-    impulses are known that acted; whether motors bear something; whether there are rates;
-    into how many parts the step was cut that rows are of."""
+    impulses are known that acted; whether motors bear something; whether there are rates,
+    and what contacts press on coordinates with; into how many parts the step was cut that rows are of."""
 
     floats: Floats
     whole: Integers
@@ -82,7 +82,7 @@ class StateTransfer:
 
 
 def _room(floats: int, whole: int, pairs: int) -> PackedNumbers:
-    sizes = np.zeros(15, dtype=np.int64)
+    sizes = np.zeros(16, dtype=np.int64)
     return PackedNumbers(np.zeros(floats), np.zeros(whole, np.int64), np.zeros((pairs, 2), np.int64), sizes)
 
 
@@ -128,7 +128,7 @@ def taken(found: PackedNumbers, own: Restored) -> None:
     at += r
     kept.told[0] = r
     kept.counts[:] = 0
-    kept.parts[0], kept.cut[0] = 1, sizes[14]
+    kept.parts[0], kept.cut[0] = 1, sizes[15]
     kept.steps[0] += 1
     table = own.table
     table.size[0] = n
@@ -166,6 +166,7 @@ def _pressed(floats: Floats, at: int, sizes: Integers, own: Restored) -> int:
     where that ends."""
     kept, nv = own.kept, len(own.v)
     kept.pressed[:], kept.acted[:], kept.steady[:], kept.borne[:], kept.rates[:] = 0.0, 0.0, 0.0, 0.0, 0.0
+    kept.pressing[:] = 0.0
     if sizes[8] > 0:
         kept.pressed[:] = floats[at : at + nv]
         at += nv
@@ -178,6 +179,9 @@ def _pressed(floats: Floats, at: int, sizes: Integers, own: Restored) -> int:
     if sizes[13] > 0:
         kept.rates[:] = floats[at : at + len(kept.rates)]
         at += len(kept.rates)
+    if sizes[14] > 0:
+        kept.pressing[:] = floats[at : at + nv]
+        at += nv
     return at
 
 

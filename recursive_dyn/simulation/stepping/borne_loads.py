@@ -24,16 +24,15 @@ import numpy as np
 from recursive_dyn.codegen.compiled import Floats, Integers, compiled
 from recursive_dyn.contact.contact_buffer import ContactTable
 from recursive_dyn.contact.layout import Layout, group_of
-from recursive_dyn.recursion.spring_answers import RINGING
 from recursive_dyn.simulation.joint_laws.actuation import NEAR_BOUND, aim, asked_at_start
 from recursive_dyn.simulation.joint_laws.coordinate_rows import first_motor
 from recursive_dyn.simulation.stepping.impulses import forced
 from recursive_dyn.simulation.stepping.led_motors import lead
 from recursive_dyn.simulation.stepping.pressed import press
+from recursive_dyn.simulation.stepping.spring_rates import RESOLVED, know_rates
 from recursive_dyn.simulation.stepping.step_arrays import StepArrays
 
 _HELD = 1e-3  # of its acceleration, that a tree may keep
-RESOLVED = RINGING**2  # h^2 K (M^-1)_ii of springs up to which halves of a step do as the whole one does
 
 
 @compiled
@@ -124,7 +123,7 @@ def _bore(s: StepArrays, layout: Layout, touched: Integers) -> bool:
         left[rows.rubbing[k]] -= s.kept.rows[2 * len(rows.slots) + k] / last
     for k in range(m.size[0]):
         slot = m.slots[k]
-        if m.sizes[k] == 0:
+        if m.sizes[k] == 0 and s.lending.lends[layout.group[slot]] == 0:
             if touched[layout.group[slot]] > 0:
                 asked = asked_at_start(it, k, h) / h
                 left[slot] = asked if m.rigid[k] == 0.0 else s.kept.rows[first + slot] / last
@@ -133,6 +132,8 @@ def _bore(s: StepArrays, layout: Layout, touched: Integers) -> bool:
             some = some or it.flown[k] != 0.0
     for k in range(len(rows.rubbing)):
         slot = rows.rubbing[k]
+        if s.lending.lends[layout.group[slot]] > 0:
+            continue
         rows.rubbed[k] = h * _within(left[slot] + s.kept.rows[2 * len(rows.slots) + k] / last, rows.friction[k])
         some = some or rows.rubbed[k] != 0.0
     return some
@@ -154,10 +155,11 @@ def _touch(s: StepArrays, layout: Layout, touched: Integers, last: float) -> Non
             slot = trees.slots[i]
             borne = borne or s.kept.borne[slot] != 0.0
             some = some or (m.drives[slot] > 0 and s.kept.rows[first + slot] != 0.0)
+        some = some and s.lending.lends[layout.group[trees.slots[trees.first[g]]]] == 0
         if some and not borne:
             group = layout.group[trees.slots[trees.first[g]]]
             if limits[group] > 0:
-                _know_rates(s, layout)
+                know_rates(s, layout)
             if limits[group] == 0 or not h * h * s.impulses.rates[group] < RESOLVED:
                 touched[group] = 1
 
@@ -229,35 +231,13 @@ def _leave_stiff(s: StepArrays, layout: Layout, touched: Integers, power: Floats
     else held them as well; less for those of which a share is borne."""
     h, two_rules = s.settings[0], len(s.pressed.springs) > 0
     if two_rules:
-        _know_rates(s, layout)
+        know_rates(s, layout)
     for group in range(layout.groups):
         stiff = two_rules and s.impulses.sprung[group] > 0 and not h * h * s.impulses.rates[group] < RESOLVED
         if touched[group] == 2:
             power[group] = -1.0
         elif stiff or touched[group] > 0:
             power[group] = 0.0
-
-
-@compiled
-def _know_rates(s: StepArrays, layout: Layout) -> None:
-    """Write the rates of springs, K (M^-1)_ii at most, where the first step that asks for them begins."""
-    it, nv, known = s.impulses, len(s.v), True
-    for k in range(nv):
-        known = known and (it.elasticity[k] == 0.0 or not np.isnan(it.rates[layout.group[k]]))
-    if known:
-        return
-    rates, tau, rest = np.zeros(layout.groups), np.zeros(nv), it.rest[:nv]
-    finite = forced(it, s.q, rest, tau, s.parameters)
-    free = it.accelerations.outputs.copy()
-    for k in range(nv):
-        if it.elasticity[k] > 0.0:
-            tau[k] = it.elasticity[k]
-            finite = forced(it, s.q, rest, tau, s.parameters) and finite
-            rates[layout.group[k]] = max(rates[layout.group[k]], it.accelerations.outputs[k] - free[k])
-            tau[k] = 0.0
-    for group in range(layout.groups):
-        if np.isnan(it.rates[group]):
-            it.rates[group] = rates[group] if finite else np.inf
 
 
 @compiled

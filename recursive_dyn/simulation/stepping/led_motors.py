@@ -49,7 +49,8 @@ def lead(s: StepArrays, layout: Layout, touched: Integers, power: Floats) -> Non
     shorter = float(s.kept.cut[0]) / float(s.part[1])  # times this one, what motors gave their last impulses in
     for k in range(m.size[0]):
         slot, D, kept = m.slots[k], it.stiffness[k], m.rigid[k] > 0.0
-        if trees[layout.group[slot]] == 0 or m.sizes[k] > 0 or not D > 0.0:
+        lent = s.lending.lends[layout.group[slot]] > 0
+        if lent or trees[layout.group[slot]] == 0 or m.sizes[k] > 0 or not D > 0.0:
             continue
         gave, group = shorter * abs(s.kept.rows[first + slot]), layout.group[slot]
         if kept and not _caught(it, k, abs(flown[k]) + gave):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from recursive_dyn.codegen.compiled import Integers, compiled
+from recursive_dyn.codegen.compiled import Floats, Integers, compiled
 from recursive_dyn.contact.contact_buffer import ContactTable
 from recursive_dyn.contact.layout import Layout
 from recursive_dyn.contact.problem import (
@@ -31,7 +31,9 @@ from recursive_dyn.simulation.stepping.bounced_trees import energies_left, keep_
 from recursive_dyn.simulation.stepping.bouncing import note_bouncing
 from recursive_dyn.simulation.stepping.impulses import acted_here, moved, pulled_here, swinging
 from recursive_dyn.simulation.stepping.leaps import leapt
+from recursive_dyn.simulation.stepping.led_into import AGAIN, BEGINS, FOUND, INTO, leads_away
 from recursive_dyn.simulation.stepping.led_motors import took
+from recursive_dyn.simulation.stepping.lent_forces import aim_back, go_on, lend, note_pressing, shift_rows, take_back
 from recursive_dyn.simulation.stepping.lone_bodies import kicked, moving_alone, straight
 from recursive_dyn.simulation.stepping.pressed import note_pressed, only_pressed, pressed_before, put_in
 from recursive_dyn.simulation.stepping.step_arrays import FreeRoom, StepArrays
@@ -64,10 +66,16 @@ def fly(s: StepArrays, layout: Layout) -> int:
         if s.sleep.all[0]:
             return DONE
         started(s.trees, s.kept.momentum, s.owed, s.sleep.floating, s.present)
+    lends = lend(s, layout)
     bear(s, layout)
+    tau = s.tau
+    if lends:
+        tau = s.tau.copy()
+        for k in range(len(tau)):
+            tau[k] += s.lending.lent[k]
     tally = s.flight.work[TALLY : TALLY + TALLY_SIZE]
     counted = tally.copy()
-    code = _flown(s)
+    code = _flown(s, tau)
     if leapt(s, code, tally, counted):
         s.q[:], s.v[:], tally[:] = s.start_q, s.start_v, counted
         return LEAPT
@@ -93,22 +101,22 @@ def _asleep(s: StepArrays) -> int:
 
 
 @compiled
-def _flown(s: StepArrays) -> int:
-    """The flight of all trees, each by its rule."""
+def _flown(s: StepArrays, tau: Floats) -> int:
+    """The flight of all trees under tau (nv,), each by its rule."""
     it, before = s.pressed, s.kept.pressed
     count = pressed_before(it, before)
     if only_pressed(it, count):
-        code = flown(s.other, s.q, s.v, s.tau, s.parameters, s.settings[0])
+        code = flown(s.other, s.q, s.v, tau, s.parameters, s.settings[0])
     elif count > 0:
         it.q[:] = s.q
         it.v[:] = s.v
-        code = flown(s.other, it.q, it.v, s.tau, s.parameters, s.settings[0])
+        code = flown(s.other, it.q, it.v, tau, s.parameters, s.settings[0])
         if code == DONE:
-            code = flown(s.flight, s.q, s.v, s.tau, s.parameters, s.settings[0])
+            code = flown(s.flight, s.q, s.v, tau, s.parameters, s.settings[0])
         if code == DONE:
             put_in(it, before, s.q, s.v)
     else:
-        code = flown(s.flight, s.q, s.v, s.tau, s.parameters, s.settings[0])
+        code = flown(s.flight, s.q, s.v, tau, s.parameters, s.settings[0])
     if count > 0:
         move_tally(s.other, s.flight)
     return code
@@ -137,8 +145,10 @@ def solve_and_settle(
     lone, floating = s.sleep.moving_lone[: s.sleep.counts[1]], s.sleep.moving_lone[: s.sleep.counts[2]]
     located(floating, s.owed, s.present)
     moving_alone(s.trees, s.owed, s.present, s.lone, lone)
-    if not _solved(s, layout, contacts, earlier, free):
+    if s.into[1] != FOUND and not _solved(s, layout, contacts, earlier, free):
         return LOST
+    if s.into[0] > 0 and leads_away(s, layout, contacts, earlier):
+        return INTO
     poses = s.present.poses[:].copy() if s.part[1] > 1 else s.present.poses[:0]
     energies = np.empty((s.impulses.changes.strikes[0] if n > 0 and s.placed[0] else 0, 3))
     bounced = len(energies) > 0 and energies_left(s, layout, energies)
@@ -178,12 +188,10 @@ def _solved(s: StepArrays, layout: Layout, contacts: ContactTable, earlier: Cont
     n, h, it, base = contacts.size[0], s.settings[0], s.sources.motors, first_motor(s.sources)
     answering, before, nv = s.impulses.answering, s.kept.pressed, len(s.v)
     answering[:2] = s.settings[8:10]
-    took(s)
+    if s.into[1] == BEGINS:
+        took(s)
     note_bouncing(s, layout, contacts, free.given, answering[2 + nv : 2 + 2 * nv])
-    motors = aim(it, s.q, s.v, s.kept.rows, base, h, s.settings[1], s.parameters)
     note_pressed(s.pressed, before, s.impulses.changes, it.led, False)
-    gaps, again, still = np.empty(n), True, s.sleep.still
-    gaps[:] = contacts.gaps[:n]
     s.sources.asked[:] = 0
     s.sources.balls.asked[:] = 0
     known = swinging(
@@ -193,8 +201,16 @@ def _solved(s: StepArrays, layout: Layout, contacts: ContactTable, earlier: Cont
     acting, asked = s.flight.acting, s.pressed.asked
     pulled = pulled_here(s.impulses, s.q, s.tau, s.parameters, it.motors.drives, acting, asked)
     s.impulses.changes.acted[:], s.impulses.changes.steady[:] = 0.0, JUMPED
+    if not take_back(s, layout, contacts):
+        return False
+    s.into[1] = AGAIN
+    motors = aim(it, s.q, s.v, s.kept.rows, base, h, s.settings[1], s.parameters)
+    aim_back(s)
+    gaps, again, still = np.empty(n), True, s.sleep.still
+    gaps[:] = contacts.gaps[:n]
     while again:
         rows = active_rows(s.sources, s.rows, s.numbers, s.kept.rows, s.q, s.v, h, s.parameters, still, answering)
+        shift_rows(s, rows)
         if n + motors == 0 and rows == s.sources.constraints + s.sources.yielding.total:
             rows = 0
         s.counts[0], s.counts[1], s.counts[2] = n, rows, rows
@@ -205,6 +221,7 @@ def _solved(s: StepArrays, layout: Layout, contacts: ContactTable, earlier: Cont
             return False
         contacts.gaps[:n] = gaps
         facts = solve(_problem(s, layout, contacts, earlier, free, known, acted, pulled))
+        go_on(s)
         s.facts[0], s.facts[1], s.facts[2] = float(facts.rows), float(facts.islands), float(facts.sweeps)
         s.facts[3], s.facts[4] = facts.residual, facts.deepest
         changed = s.impulses.changes
@@ -213,6 +230,7 @@ def _solved(s: StepArrays, layout: Layout, contacts: ContactTable, earlier: Cont
     note_pressed(s.pressed, before, changed, it.led, True)
     s.counts[2] = told(it, s.impulses.changes.v, base, s.numbers, s.impulses.changes.row_impulses, s.counts[1])
     leave(s, layout, contacts, base)
+    note_pressing(s, layout, contacts)
     return True
 
 

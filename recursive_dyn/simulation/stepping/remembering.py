@@ -55,6 +55,7 @@ def keep(s: StepArrays, contacts: ContactTable, kept: ContactTable, touches: Tou
         if s.impulses.hanging[k]:
             s.kept.acted[k], s.kept.steady[k] = s.impulses.changes.acted[k], s.impulses.changes.steady[k]
     s.kept.borne[:] = s.sources.motors.bears
+    s.kept.pressing[:] = s.lending.pressing
     s.kept.tolerance[0] = s.settings[6]
     if n + s.counts[1] > 0 and s.facts[3] > s.settings[6]:
         s.noted[0] += 1

@@ -8,6 +8,8 @@ import numpy as np
 
 from recursive_dyn.codegen.compiled import Floats, Integers
 from recursive_dyn.contact.problem import BodyFrames, FreeInertias, GeneralizedRows, LoneBodies
+from recursive_dyn.dynamics.dynamics import Dynamics
+from recursive_dyn.dynamics.program_calls import NO_PROGRAM, ProgramCall, program_call
 from recursive_dyn.simulation.flying.engine import FlightArrays
 from recursive_dyn.simulation.joint_laws.coordinate_rows import RowSources
 from recursive_dyn.simulation.kept.memory import KeptArrays
@@ -16,6 +18,22 @@ from recursive_dyn.simulation.kept.sleeping import Sleepers
 from recursive_dyn.simulation.present import FrameArrays
 from recursive_dyn.simulation.stepping.impulse_arrays import ImpulseArrays
 from recursive_dyn.simulation.stepping.pressed import PressedTrees
+
+
+class Lending(NamedTuple):
+    """What flights are lent (``lent_forces``).
+
+    inverse: program of the forces by which a tree accelerates so; lent (nv,), N or N m; v (nv,): velocities where that
+    led; ways (nv,): how far what takes it back leads; lends (groups,): 1 for trees that it holds; pressing (nv,): what
+    contacts of this step do to coordinates, N s or N m s.
+    """
+
+    inverse: ProgramCall
+    lent: Floats
+    v: Floats
+    ways: Floats
+    pressing: Floats
+    lends: Integers
 
 
 class StepArrays(NamedTuple):
@@ -29,7 +47,8 @@ class StepArrays(NamedTuple):
     began, and the last one ended; rows: room for them.
     numbers, counts, facts: as in KeptArrays, of this step; kept: those of the last one. other: the flight of trees that
     are pressed. noted (2,): solves that did not converge, and steps with trees that were pressed, so far. sleep: who
-    may sleep.
+    may sleep. into (2,): whether what a solve leads into is looked for (``led_into``), and
+    whether that begins anew, or was looked for and is done. lending: see there.
     """
 
     q: Floats
@@ -61,6 +80,15 @@ class StepArrays(NamedTuple):
     pressed: PressedTrees
     noted: Integers
     sleep: Sleepers
+    into: Integers
+    lending: Lending
+
+
+def lending(dynamics: Dynamics, groups: int, motors: bool) -> Lending:
+    """Room for what so many trees are lent, which needs a program only where there are motors."""
+    inverse = program_call(dynamics, "inverse_dynamics") if motors else NO_PROGRAM
+    lent, v, ways, pressing = np.zeros((4, dynamics.nv))
+    return Lending(inverse, lent, v, ways, pressing, np.zeros(groups, dtype=np.int64))
 
 
 class FreeRoom(NamedTuple):

@@ -38,7 +38,7 @@ from recursive_dyn.simulation.stepping.lone_bodies import lone_bodies
 from recursive_dyn.simulation.stepping.native_step import fly, idle, solve_and_settle
 from recursive_dyn.simulation.stepping.pressed import pressed_trees, watched
 from recursive_dyn.simulation.stepping.remembering import keep
-from recursive_dyn.simulation.stepping.step_arrays import FreeRoom, StepArrays
+from recursive_dyn.simulation.stepping.step_arrays import FreeRoom, StepArrays, lending
 from recursive_dyn.simulation.stepping.step_start import StepStart
 from recursive_dyn.simulation.surroundings import Lookout
 
@@ -92,6 +92,8 @@ class StepMachine:
             pressed_trees(model, self._layout, groups, sprung, flight.asked), noted,
             sleepers(model, self._layout, trees.slots, lone.links, row_slots(model), *still)
             if sleepy else no_sleepers(self._layout.parent, lone.links, len(trees.bases), self._layout.group),
+            np.zeros(2, dtype=np.int64),
+            lending(dynamics, self._layout.groups, self.leads),
         )  # fmt: skip
         self.h, self.times, self.sleepy = self.arrays.settings[:1], self.arrays.times, sleepy
         if not sleepy:
@@ -123,6 +125,8 @@ class StepMachine:
             sleep.after[0], sleep.calm[0], sleep.driven[0] = settings.sleep_after, calm, self._flight.driven
         if not self._motors.written:
             self._motors.write()
+        asked = self.present is not None and settings.detect == "step" and len(self._motors) > 0
+        self.arrays.into[:] = asked, 0
         if self._lively:
             self._pull()
         s = settings
@@ -151,14 +155,13 @@ class StepMachine:
         Then all of the step is done, time, memory and events too: nothing is left that Ctrl-C could come before. No
         free bodies take part, nor did in the step before. part: of a step, of which haste has been asked.
         """
-        buffer, kept = self.buffer, self._memory.contacts
+        buffer = self.buffer
         self.begin(tau, h, settings, calm)
         if buffer.free is not NOBODY:
             buffer.clear()
         if self._free.size[0]:
             self._free.size[0] = 0
-        if self._versions != (buffer.version, kept.version):
-            self._bind()
+        self._bind_anew()
         if self._touches is not events.touches:
             self._bind_keep(events)
         if lookout is not self._lookout:
@@ -215,10 +218,8 @@ class StepMachine:
         """Solve for what the buffer holds, and rows of joints as these are ``held``, move and settle."""
         if held is not None:
             hold(self.arrays.sources.held, *held)
-        buffer, free = self.buffer, self.buffer.free
-        versions = buffer.version, self._memory.contacts.version
-        if self._versions != versions:
-            self._bind()
+        free = self.buffer.free
+        self._bind_anew()
         if free is not NOBODY or self._free.size[0]:
             self._take(free)
         code: int = self._solve()
@@ -238,8 +239,7 @@ class StepMachine:
         while self._keep() != DONE:
             events.make_room(2 * buffer.capacity + kept.count)
             kept.grow(kept.count + buffer.count)
-            if self._versions != (buffer.version, kept.version):
-                self._bind()
+            self._bind_anew()
             self._bind_keep(events)
 
     def warm_up(self, events: Events) -> None:
@@ -259,6 +259,10 @@ class StepMachine:
             call("frames", state.q, state.v)
         none = np.zeros_like(state.v)
         call("impulse_factors", state.q, [h], [ahead], self.arrays.sources.motors.diagonal, none)
+
+    def _bind_anew(self) -> None:
+        if self._versions != (self.buffer.version, self._memory.contacts.version):
+            self._bind()
 
     def _bind(self) -> None:
         table, kept = self.buffer.table, self._memory.contacts

@@ -60,6 +60,7 @@ def _copied(source: KeptArrays, contacts: ContactTable, target: KeptArrays, room
     target.acted[:] = source.acted
     target.steady[:] = source.steady
     target.borne[:] = source.borne
+    target.pressing[:] = source.pressing
     target.slept.rested[:] = source.slept.rested
     target.slept.q[:] = source.slept.q
     target.slept.parameters[:] = source.slept.parameters

@@ -31,6 +31,8 @@ from recursive_dyn.simulation.state import State
 from recursive_dyn.simulation.stepping.bounced_trees import SHORTER, TOO_LONG
 from recursive_dyn.simulation.stepping.detection import Detection
 from recursive_dyn.simulation.stepping.leaps import LEAPS, MOST_LEAPS
+from recursive_dyn.simulation.stepping.led_into import INTO
+from recursive_dyn.simulation.stepping.looked_into import looked_into
 from recursive_dyn.simulation.stepping.parts_of_flight import PartTooLong, too_fast
 from recursive_dyn.simulation.stepping.step_forces import StepForces
 from recursive_dyn.simulation.stepping.wild_steps import WILD, WildSteps
@@ -194,6 +196,10 @@ class Timestep:
             said = machine.solve(self._forces.held(self._state, machine.buffer, h))
             if flown is not None and said in (DONE, WILD) and machine.arrays.counts.any():
                 self._forces.keep_momenta(flown[0], flown[1] + machine.arrays.impulses.changes.v, self._state)
+        if stage < machine.KEEPING and said == INTO:
+            self._within = True
+            given = simulation, self.settings, self._state, self.at_present(), h
+            said = looked_into(self._dynamics, self._detection, machine, *given)
         if stage < machine.KEEPING and said == TOO_LONG:
             raise PartTooLong(SHORTER)
         if stage < machine.KEEPING and said == WOKEN:
@@ -217,7 +223,8 @@ class Timestep:
             raise PartTooLong(LEAPS)
         strained = code == DONE and self.flight.strained(self._counted)
         if code != DONE or strained:
-            machine.arrays.sources.motors.led[:] = 0.0  # in this way nothing is led
+            machine.arrays.sources.motors.led[:] = 0.0  # in this way nothing is led, or lent
+            machine.arrays.lending.lends[:] = 0
             state, start = self._state, machine.arrays
             if strained:
                 state.q[:], state.v[:], self.flight.tally[:] = start.start_q, start.start_v, self._counted

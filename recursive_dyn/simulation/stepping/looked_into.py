@@ -1,0 +1,81 @@
+"""A step's solve again, with what motors led into that was not known where its flight ended (see ``led_into``)."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from recursive_dyn.contact.contact_buffer import NOBODY, ContactBuffer
+from recursive_dyn.contact.settings import Settings
+from recursive_dyn.dynamics.dynamics import Dynamics
+from recursive_dyn.integrators.integrator import StatePair
+from recursive_dyn.simulation.present import Present
+from recursive_dyn.simulation.state import State
+from recursive_dyn.simulation.stepping.detection import Detection
+from recursive_dyn.simulation.stepping.led_into import AGAIN, FOUND, INTO
+from recursive_dyn.simulation.stepping.parts_of_flight import PartTooLong
+from recursive_dyn.simulation.surroundings import NOT_KNOWN, Surrounded
+
+if TYPE_CHECKING:
+    from recursive_dyn.simulation.stepping.step_machine import StepMachine
+
+_Found = tuple[ContactBuffer, np.ndarray]  # contacts, and the poses (nb, 4, 4) of bodies there
+
+
+def add_new(buffer: ContactBuffer, there: ContactBuffer, poses_there: np.ndarray, poses: np.ndarray) -> int:
+    """Add to a buffer, of bodies at ``poses`` (nb, 4, 4), the contacts of others of pairs that it does not have; how
+    many they are."""
+    if buffer.free is not NOBODY or there.free is not NOBODY:
+        return 0
+    n, known = buffer.count, buffer.table.keys[: buffer.count]
+    new = np.flatnonzero(~np.isin(there.table.keys[: there.count], known))
+    if not len(new):
+        return 0
+    moved = there.contacts().located(poses_there).moved(poses)
+    buffer.grow(n + len(new))
+    own, m = buffer.table, n + len(new)
+    for target, source in zip(own[1:], there.table[1:], strict=True):
+        target[n:m] = source[new]
+    own.points[n:m, 0], own.points[n:m, 1] = moved.point_a[new], moved.point_b[new]
+    own.gaps[n:m], own.size[0] = moved.distance[new], m
+    return len(new)
+
+
+def looked_into(
+    dynamics: Dynamics, detection: Detection, machine: StepMachine, simulation: Surrounded, settings: Settings,
+    state: State, present: Present, h: float,
+) -> int:  # fmt: skip
+    """Go on from a solve that led away: if anything new is met where the step began, or where the solve led, it is
+    solved again with that; what the solve says. PartTooLong where that gets too deep into something."""
+    it, buffer, found, q, known = machine.arrays, machine.buffer, list[_Found](), state.q.copy(), 0
+    v, solved = state.v.copy(), buffer.copy()
+    for ended in (False, True):
+        to = it.start_q, it.start_v
+        if ended:
+            to = dynamics.integrate(q, it.impulses.changes.q, 1.0), v + it.impulses.changes.v
+        found.append(_look(detection, simulation, settings, buffer, state, present, to))
+        if ended and it.part[1] == 1 and (parts := detection.parts(simulation, settings, h, NOT_KNOWN)) > 1:
+            raise PartTooLong(parts)
+        _look(detection, simulation, settings, buffer, state, present, (q, it.lending.v))
+        new = sum([add_new(buffer, *there, present.poses) for there in found])
+        if new > known:
+            it.into[:], known = (not ended, AGAIN), new
+            said = machine.solve(None)
+            if said != INTO:
+                return said
+            v, solved = state.v.copy(), buffer.copy()
+    buffer.become(solved)
+    state.v[:], it.into[:] = v, (0, FOUND)
+    return machine.solve(None)
+
+
+def _look(
+    detection: Detection, simulation: Surrounded, settings: Settings, buffer: ContactBuffer, state: State,
+    present: Present, at: StatePair,
+) -> _Found:  # fmt: skip
+    """Let the state be there, and find contacts."""
+    state.q[:], state.v[:] = at
+    present.update(state.q, state.v)
+    detection.look(simulation, buffer, settings, None)
+    return buffer.copy(), present.poses.copy()

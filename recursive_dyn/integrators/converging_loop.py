@@ -115,7 +115,7 @@ def _part(sizes: Sizes) -> str:
   br label %part
 part:
   %number = phi double [ 0.0, %step ], [ %number.next, %go.on ], [ %number, %plainly ]
-  %swept.before = phi i64 [ %swept, %step ], [ %total, %go.on ], [ %swept.before, %plainly ]
+  %swept.before = phi i64 [ %swept, %step ], [ %sweeps, %go.on ], [ %swept.before, %plainly ]
   %anew = phi i1 [ false, %step ], [ false, %go.on ], [ true, %plainly ]
   %first.part = fcmp oeq double %number, 0.0
   %first.step = icmp eq i64 %done, 0
@@ -134,16 +134,26 @@ def _landed(sizes: Sizes, usual: int) -> str:
     return f"""land:
 {copy("%in", "%out", sizes.state)}
 {foretold.left(sizes)}{finer_steps.added(-CHANGES - MADE)}
-  %total = add i64 %swept.before, %k1
+  %sweeps = add i64 %swept.before, %k1
 {swept("%k1")}
   %number.next = fadd double %number, 1.0
   %arrived = fcmp oge double %number.next, %parts
-  br i1 %arrived, label %accept, label %go.on
+  br i1 %arrived, label %ended, label %go.on
 go.on:
   br label %part
+ended:
+{finer_steps.weighed(-CHANGES - MADE + 1)}
+  br i1 %again.finer, label %finer.now, label %keep
+finer.now:
+{finer_steps.twice(sizes)}{_FORGOTTEN.format(nv=sizes.nv)}
+  br label %accept
+keep:
+{finer_steps.judged()}
+  br label %accept
 accept:
-{finer_steps.judged(-CHANGES - MADE + 1)}
-  %next = add i64 %done, 1
+  %taken.now = phi i64 [ 0, %finer.now ], [ 1, %keep ]
+  %total = phi i64 [ %swept, %finer.now ], [ %sweeps, %keep ]
+  %next = add i64 %done, %taken.now
 {pausing(usual)}
 }}
 """
@@ -153,14 +163,15 @@ def _lost(sizes: Sizes) -> str:
     """Try once more where the step began otherwise, else leave; of the state nothing is known any more."""
     nowhere = f"  store double {scalar_literal(np.nan)}, ptr %place\n"
     return f"""lost:
-  call void @kept(ptr %rate, i1 false, i64 {sizes.nv})
-  call void @kept(ptr %led, i1 false, i64 1)
+{_FORGOTTEN.format(nv=sizes.nv)}
   br i1 %plain, label %leave, label %plainly
 plainly:
   br label %part
 {leaving("leave", NOT_CONVERGED, nowhere + finer_steps.undone(sizes))}"""
 
 
+_FORGOTTEN = """  call void @kept(ptr %rate, i1 false, i64 {nv})
+  call void @kept(ptr %led, i1 false, i64 1)"""  # how the last steps went
 _CLOSE = """  %beyond = fadd double %known, 0.0
   %close = or i1 true, true"""
 _RUNNING = f"""{load("size", "double", "%end", -1 - CHANGES)}

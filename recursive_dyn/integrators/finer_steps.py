@@ -6,8 +6,9 @@ lengthening them again would make energy; a change for good does so once, three 
 kernel tells by how much each step is off, J, and by what that is to be measured (``chords.made_energy``). What steps
 made adds up, and is forgotten as slowly as the largest measure is. Where it is more than FAR of that all later steps
 are in twice as many parts, up to MOST; where it was more than NEAR they are so once most of it came back, when there is
-little to lose. A quarter of the sum is what the shorter steps are off by. It is of steps alone: what anyone writes
-between them, what pushes, contacts or motors give is no part of it.
+little to lose. A quarter of the sum is what the shorter steps are off by. A step that makes more than GROSS alone, as
+of springs that swing within it, is taken again, in twice as many. It is of steps alone: what anyone writes between
+them, what pushes, contacts or motors give is no part of it.
 """
 
 from __future__ import annotations
@@ -20,6 +21,7 @@ from recursive_dyn.integrators.compiled_loop import FURTHEST, MADE, PARTS, SIZE,
 MOST = 8.0  # parts of a step
 FAR = 1.2e-3  # of the kinetic energy, beyond which steps may not make or lose any
 NEAR = 0.7e-3  # of it, beyond which they should not have, once a quarter is left of what they did
+GROSS = 1e-2  # of it, more than which no step is to make or lose alone: it is taken again
 CALM = 4.0  # times less than the most that it was is what they are off by then
 LASTING = 1.0 - 2.0**-16  # of what steps made, and of the measure, is left after a step: some 65 000 count
 
@@ -57,11 +59,11 @@ def added(made: int) -> str:
   store double %made.now, ptr %made.so.far.p"""
 
 
-def judged(size: int) -> str:
-    """What a whole step made is added to what others did, and more parts are taken from here on; size: where, from
-    %end."""
+def weighed(size: int) -> str:
+    """%made.all: what steps made, with a whole one that ends; %size.now: by what it is measured, which is at size from
+    %end; %divisible: whether steps can be shorter; %again.finer: whether this one made so much that it is taken again.
+    """
     return f"""{load("made.before", "double", "%watch", MADE)}
-{load("most.before", "double", "%watch", FURTHEST)}
 {load("size.before", "double", "%watch", SIZE)}
 {load("size.here", "double", "%end", size)}
   %made.left = fmul double %made.before, {scalar_literal(LASTING)}
@@ -69,6 +71,27 @@ def judged(size: int) -> str:
   %size.left = fmul double %size.before, {scalar_literal(LASTING)}
   %larger = fcmp ogt double %size.here, %size.left
   %size.now = select i1 %larger, double %size.here, double %size.left
+  %watched = fcmp oge double %told, 1.0
+  %fewer = fcmp olt double %told, {scalar_literal(MOST)}
+  %divisible = and i1 %watched, %fewer
+  %lost.now = fneg double %made.now
+  %gained = fcmp ogt double %made.now, 0.0
+  %alone = select i1 %gained, double %made.now, double %lost.now
+  %gross = fmul double %size.now, {scalar_literal(GROSS)}
+  %grossly = fcmp ogt double %alone, %gross
+  %again.finer = and i1 %grossly, %divisible"""
+
+
+def twice(sizes: Sizes) -> str:
+    """Back to where the step began, in twice as many parts."""
+    return f"""  %doubled = fadd double %told, %told
+  store double %doubled, ptr %told.p
+{undone(sizes)}"""
+
+
+def judged() -> str:
+    """What steps made is kept, and more parts are taken from here on."""
+    return f"""{load("most.before", "double", "%watch", FURTHEST)}
   %lost.all = fneg double %made.all
   %gains = fcmp ogt double %made.all, 0.0
   %off = select i1 %gains, double %made.all, double %lost.all
@@ -82,9 +105,6 @@ def judged(size: int) -> str:
   %calm = fcmp olt double %calm.off, %furthest
   %calmly = and i1 %was.off, %calm
   %asked.for = or i1 %now, %calmly
-  %watched = fcmp oge double %told, 1.0
-  %fewer = fcmp olt double %told, {scalar_literal(MOST)}
-  %divisible = and i1 %watched, %fewer
   %finer = and i1 %asked.for, %divisible
   %twice = fadd double %told, %told
   %made.less = fmul double %made.all, 0.25

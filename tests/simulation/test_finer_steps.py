@@ -143,3 +143,21 @@ def test_steps_stay_whole_where_work_is_done_or_nothing_whips(done, damping):
         done(sim)
     sim.step(600)
     assert sim.report.step_parts == 1
+
+
+@pytest.mark.parametrize("timestep", [1 / 60, 1 / 240])
+@pytest.mark.parametrize("at_once", [True, False])
+def test_a_step_that_does_not_resolve_a_spring_is_taken_again_in_parts(timestep, at_once):
+    """It swings by 4.2 radians in a step, which multiplied its energy by 2.3 to 12; parts are as many in a run of
+    several steps as one by one."""
+    scene = Scene(gravity=(0, 0, 0))
+    block = Body("block", mass=1.0, inertia=np.eye(3))
+    scene.world.attach(block, joints.prismatic("x"))
+    scene.spring(scene.world, block, stiffness=(4.2 / timestep) ** 2, point_a=(0, 1, 0))
+    sim = rd.Simulation(scene.compile(), timestep, RULE)
+    sim.q[0] = 0.1
+    first = energy(sim)
+    for _ in range(1 if at_once else 100):
+        sim.step(100 if at_once else 1)
+        assert energy(sim) == pytest.approx(first, rel=2e-3)
+    assert sim.report.step_parts == 8

@@ -248,6 +248,7 @@ class StepMachine:
         self._bind_keep(events)
         events.warm_up()
         step_start.warm_up()
+        lending(self._dynamics, 0, motors=True)
         idle.warm()
 
     def explain(self) -> None:

@@ -40,7 +40,8 @@ def go_on_after(it: Island, stage: Island, problem: ImpulseProblem, up: Floats, 
     time = LEAST_SINCE * problem.options.h
     for c in stage.contacts:
         if up[c] > 0.0:
-            time = max(time, up[c] / (it.targets[c] - 0.5 * lent[c, 0]))
+            mean = it.targets[c] - 0.5 * lent[c, 0]  # of semi-implicit Euler, whose forces act at once, it may be 0
+            time = max(time, up[c] / mean if mean * problem.options.h > up[c] else problem.options.h)
     for j in range(len(it.contacts)):
         now = velocity(it.rows, it.contacts[j], 0, it.y)
         ways[j, GAP] += time * (now - ways[j, SPEED])

@@ -14,8 +14,10 @@ nothing had been given: whatever f was, nothing changes of what is linear, and w
 statics says. The force itself is of the present state alone. That of the step before, off by e, comes back as e times
 h^2 f L / I with an arm L, as forces turn on the way, which may be any number.
 
-Not so trees of which a motor keeps a velocity, which leads where springs are (``led_motors``), those with springs that
-a step does not resolve, with joints of several charts, limits of balls, or in scenes with constraints.
+Not so trees of which that takes less than half of a M a / 2: what a limb presses on its stop with, in the air or on a
+spinning top, holds but the limb, and f, which turns with bodies, would lead all else astray. Nor those of which a motor
+keeps a velocity, which leads where springs are (``led_motors``), those with springs that a step does not resolve, with
+joints of several charts, limits of balls, or in scenes with constraints.
 """
 
 from __future__ import annotations
@@ -36,6 +38,7 @@ from recursive_dyn.simulation.stepping.spring_rates import RESOLVED, know_rates
 from recursive_dyn.simulation.stepping.step_arrays import StepArrays
 
 _STANDS = 1e-4  # m or rad a step, of a tree that is held, whatever was told of its forces
+_BETTER = 0.5  # of a M a / 2, that what a tree had in the last step takes from it, if it is held
 
 
 @compiled
@@ -49,16 +52,22 @@ def lend(s: StepArrays, layout: Layout) -> bool:
     it.pressing[:] = 0.0
     if s.sources.motors.motors.size[0] == 0 or s.sources.constraints > 0 or s.flight.asks[0]:
         return False
-    if not _touched(s, layout) or not _held(s, layout):
+    if not _touched(s, layout):
         return False
     if not forced(s.impulses, s.q, s.v, s.tau, s.parameters):
         it.lends[:] = 0
-    acting = s.impulses.varied
     if not evaluated_awake(it.inverse, s.q, s.v, s.impulses.rest[:nv], s.parameters):
         it.lends[:] = 0
+    acting, a, falls = s.impulses.varied, s.impulses.accelerations.outputs, np.zeros(layout.groups)
+    for k in range(nv):
+        it.lent[k] = it.inverse.outputs[k] - acting[k]
+        falls[layout.group[k]] -= 0.5 * it.lent[k] * a[k]
+    _held(s, layout, falls)
     for k in range(nv):
         if it.lends[layout.group[k]] > 0:
-            it.lent[k], some = it.inverse.outputs[k] - acting[k], True
+            some = True
+        else:
+            it.lent[k] = 0.0
     return some
 
 
@@ -93,9 +102,9 @@ def _touched(s: StepArrays, layout: Layout) -> bool:
 
 
 @compiled
-def _held(s: StepArrays, layout: Layout) -> bool:
+def _held(s: StepArrays, layout: Layout, falls: Floats) -> None:
     """Unmark trees that do not stand, and that neither all that they had in the last step holds, nor what motors and
-    dry friction gave of it, as where something else was struck; whether there are numbers."""
+    dry friction gave of it, as where something else was struck; falls (groups,): a M a / 2 under nothing of that."""
     own, every = np.zeros(len(s.v)), s.kept.pressing.copy()
     _add_motors(s, own)
     for k in range(len(own)):
@@ -106,10 +115,11 @@ def _held(s: StepArrays, layout: Layout) -> bool:
         fastest[layout.group[k]] = max(fastest[layout.group[k]], abs(s.v[k]))
     _powers(s, layout, every, power)
     _powers(s, layout, own, alone)
+    last = s.settings[0] * float(s.part[1]) / float(s.kept.cut[0])
     for group in range(layout.groups):
-        if not (min(power[group], alone[group]) < 0.0 or fastest[group] * s.settings[0] < _STANDS):
+        holds = min(power[group], alone[group]) < -_BETTER * falls[group] * last
+        if not (holds or fastest[group] * s.settings[0] < _STANDS):
             s.lending.lends[group] = 0
-    return True
 
 
 @compiled

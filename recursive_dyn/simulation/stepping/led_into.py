@@ -3,8 +3,9 @@
 A flight bears but a part of what motors give where something is pressed on: a spring may lift a foot off the ground
 in it, by more than the gap up to which anything is found, and strong motors throw it on, or back, by their impulse at
 the step's end. They would throw it into the ground. So where a solve with motors ends elsewhere than the flight, and
-than where the step began, pairs are looked for at both ends too. Of those that are new the points go back with their
-bodies to where the flight ended, and it is solved again. What gets too deep for that goes there in several parts.
+than where the step began, pairs are looked for there too, and where it began if anything pressed. Of those that are
+new the points go back with their bodies to where the flight ended, and it is solved again. What gets too deep for that
+goes there in several parts.
 """
 
 from __future__ import annotations
@@ -31,9 +32,10 @@ def leads_away(s: StepArrays, layout: Layout, contacts: ContactTable, earlier: C
     least = np.full(layout.groups, np.inf)
     for k in range(it.motors.size[0]):
         least[layout.group[it.motors.slots[k]]] = _FAR
-    lost = False
-    for c in range(earlier.size[0]):
-        lost = lost or _is_lost(contacts, earlier, c)
+    pressed = False
+    for k in range(len(s.v)):
+        pressed = pressed or (s.kept.pressing[k] != 0.0 and least[layout.group[k]] < np.inf)
+    lost = pressed and _any_lost(contacts, earlier)
     for k in range(len(s.v)):
         if lost and s.kept.pressing[k] != 0.0:
             least[layout.group[k]] = min(least[layout.group[k]], _NEAR)
@@ -46,9 +48,16 @@ def leads_away(s: StepArrays, layout: Layout, contacts: ContactTable, earlier: C
 
 
 @compiled
-def _is_lost(contacts: ContactTable, earlier: ContactTable, c: int) -> bool:
-    """Whether earlier contact c pressed, and is of a pair that is not found now."""
-    P, found = earlier.impulses[c], False
-    for i in range(contacts.size[0]):
-        found = found or contacts.keys[i] == earlier.keys[c]
-    return not found and (P[0] != 0.0 or P[1] != 0.0 or P[2] != 0.0)
+def _any_lost(contacts: ContactTable, earlier: ContactTable) -> bool:
+    """Whether an earlier contact pressed that is of a pair which is not found now. Whose it was is not known after
+    bytes of a snapshot. Pairs mostly come in the order that they had: each is looked for from the last one on."""
+    n, at = contacts.size[0], 0
+    for c in range(earlier.size[0]):
+        P, ahead = earlier.impulses[c], 0
+        if P[0] == 0.0 and P[1] == 0.0 and P[2] == 0.0:
+            continue
+        while ahead < n and contacts.keys[at] != earlier.keys[c]:
+            at, ahead = (at + 1 if at + 1 < n else 0), ahead + 1
+        if ahead == n:
+            return True
+    return False

@@ -26,10 +26,7 @@ _Found = tuple[ContactBuffer, np.ndarray]  # contacts, and the poses (nb, 4, 4) 
 def add_new(buffer: ContactBuffer, there: ContactBuffer, poses_there: np.ndarray, poses: np.ndarray) -> int:
     """Add to a buffer, of bodies at ``poses`` (nb, 4, 4), the contacts of others of pairs that it does not have; how
     many they are."""
-    if buffer.free is not NOBODY or there.free is not NOBODY:
-        return 0
-    n, known = buffer.count, buffer.table.keys[: buffer.count]
-    new = np.flatnonzero(~np.isin(there.table.keys[: there.count], known))
+    n, new = buffer.count, np.flatnonzero(_new(buffer, there))
     if not len(new):
         return 0
     moved = there.contacts().located(poses_there).moved(poses)
@@ -42,29 +39,41 @@ def add_new(buffer: ContactBuffer, there: ContactBuffer, poses_there: np.ndarray
     return len(new)
 
 
+def _new(buffer: ContactBuffer, there: ContactBuffer) -> np.ndarray:
+    """Which contacts (n,) of others are of pairs that a buffer does not have; none where there are free bodies."""
+    keys, known = there.table.keys[: there.count], buffer.table.keys[: buffer.count]
+    if buffer.free is not NOBODY or there.free is not NOBODY or np.array_equal(keys, known):
+        return np.zeros(len(keys), dtype=bool)
+    return np.asarray(~np.isin(keys, known))
+
+
 def looked_into(
     dynamics: Dynamics, detection: Detection, machine: StepMachine, simulation: Surrounded, settings: Settings,
     state: State, present: Present, h: float,
 ) -> int:  # fmt: skip
     """Go on from a solve that led away: if anything new is met where the step began, or where the solve led, it is
     solved again with that; what the solve says. PartTooLong where that gets too deep into something."""
-    it, buffer, found, q, known = machine.arrays, machine.buffer, list[_Found](), state.q.copy(), 0
+    it, buffer, found, q = machine.arrays, machine.buffer, list[_Found](), state.q.copy()
     v, solved = state.v.copy(), buffer.copy()
-    for ended in (False, True):
+    for ended in (False, True) if it.kept.pressing.any() else (True,):  # nothing else is left behind by a flight
         to = it.start_q, it.start_v
         if ended:
             to = dynamics.integrate(q, it.impulses.changes.q, 1.0), v + it.impulses.changes.v
-        found.append(_look(detection, simulation, settings, buffer, state, present, to))
+        _look(detection, simulation, settings, buffer, state, present, to)
         if ended and it.part[1] == 1 and (parts := detection.parts(simulation, settings, h, NOT_KNOWN)) > 1:
             raise PartTooLong(parts)
-        _look(detection, simulation, settings, buffer, state, present, (q, it.lending.v))
-        new = sum([add_new(buffer, *there, present.poses) for there in found])
-        if new > known:
-            it.into[:], known = (not ended, AGAIN), new
+        if _new(solved, buffer).any():
+            found.append((buffer.copy(), present.poses.copy()))
+            _look(detection, simulation, settings, buffer, state, present, (q, it.lending.v))
+            for there in found:
+                add_new(buffer, *there, present.poses)
+            it.into[:] = not ended, AGAIN
             said = machine.solve(None)
             if said != INTO:
                 return said
             v, solved = state.v.copy(), buffer.copy()
+    state.q[:], state.v[:] = q, it.lending.v
+    present.update(state.q, state.v)
     buffer.become(solved)
     state.v[:], it.into[:] = v, (0, FOUND)
     return machine.solve(None)
@@ -73,9 +82,8 @@ def looked_into(
 def _look(
     detection: Detection, simulation: Surrounded, settings: Settings, buffer: ContactBuffer, state: State,
     present: Present, at: StatePair,
-) -> _Found:  # fmt: skip
+) -> None:  # fmt: skip
     """Let the state be there, and find contacts."""
     state.q[:], state.v[:] = at
     present.update(state.q, state.v)
     detection.look(simulation, buffer, settings, None)
-    return buffer.copy(), present.poses.copy()

@@ -36,7 +36,7 @@ from recursive_dyn.integrators.loop_text import (
 )
 
 CHANGES = 4  # squares that the kernel tells: of Newton's change, the second, the last, and the next one
-MADE = 2  # numbers before these, of a natural one: energy that a step made of nothing, and its measure, J
+MADE = 4  # numbers before these, of a natural one, J: made of nothing, its measure, motion at the start and the end
 DONE = 1e-24  # squared relative change of the velocity of the middle that is nothing
 LEFT = 1e-16  # the same of the next change, where it need not be taken
 AGREED = 1e-26  # the same of the next call, where forces are asked for
@@ -142,13 +142,13 @@ def _landed(sizes: Sizes, usual: int) -> str:
 go.on:
   br label %part
 ended:
-{finer_steps.weighed(-CHANGES - MADE + 1)}
+{finer_steps.weighed(-CHANGES - MADE)}
   br i1 %again.finer, label %finer.now, label %keep
 finer.now:
 {finer_steps.twice(sizes)}{_FORGOTTEN.format(nv=sizes.nv)}
   br label %accept
 keep:
-{finer_steps.judged()}
+{finer_steps.judged(-CHANGES - MADE)}
   br label %accept
 accept:
   %taken.now = phi i64 [ 0, %finer.now ], [ 1, %keep ]

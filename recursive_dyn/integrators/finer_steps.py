@@ -8,7 +8,8 @@ made adds up, and is forgotten as slowly as the largest measure is. Where it is 
 are in twice as many parts, up to MOST; where it was more than NEAR they are so once most of it came back, when there is
 little to lose. A quarter of the sum is what the shorter steps are off by. A step that makes more than GROSS alone, as
 of springs that swing within it, is taken again, in twice as many. It is of steps alone: what anyone writes between
-them, what pushes, contacts or motors give is no part of it.
+them, what pushes, contacts or motors give is no part of it. Whoever takes a share of the motion between steps takes as
+much of the sum with it: what rests on something falls anew in every step, by the same energy too little.
 """
 
 from __future__ import annotations
@@ -16,7 +17,7 @@ from __future__ import annotations
 from recursive_dyn.codegen.emitting.ir_text import copy, load, place
 from recursive_dyn.codegen.emitting.llvm import scalar_literal
 from recursive_dyn.codegen.emitting.sizes import Sizes
-from recursive_dyn.integrators.compiled_loop import FURTHEST, MADE, PARTS, SIZE, WATCH
+from recursive_dyn.integrators.compiled_loop import ENDED, FURTHEST, MADE, PARTS, SIZE, WATCH
 
 MOST = 8.0  # parts of a step
 FAR = 1.2e-3  # of the kinetic energy, beyond which steps may not make or lose any
@@ -24,14 +25,17 @@ NEAR = 0.7e-3  # of it, beyond which they should not have, once a quarter is lef
 GROSS = 1e-2  # of it, more than which no step is to make or lose alone: it is taken again
 CALM = 4.0  # times less than the most that it was is what they are off by then
 LASTING = 1.0 - 2.0**-16  # of what steps made, and of the measure, is left after a step: some 65 000 count
+_SIZE, _FIRST, _LAST = 1, 2, 3  # behind what a kernel tells that it made: its measure, motion at the start, at the end
 
 
 def cells(sizes: Sizes) -> str:
-    """%watch (``compiled_loop.leading``) behind %rate; %making: J of the step so far; %begin (state,): its start."""
+    """%watch (``compiled_loop.leading``) behind %rate; %making: J of the step so far; %moving: of motion
+    where it began; %begin (state,): its start."""
     return f"""  %watch.at = mul i64 {sizes.nv}, 5
 {place("watch", "double", "%rate", "%watch.at")}
 {place("making", "double", "%watch", WATCH)}
-{place("begin", "double", "%making", 1)}"""
+{place("moving", "double", "%making", 1)}
+{place("begin", "double", "%moving", 1)}"""
 
 
 def begun(sizes: Sizes) -> str:
@@ -52,21 +56,30 @@ def undone(sizes: Sizes) -> str:
 
 
 def added(made: int) -> str:
-    """What a part made is added; made: where, from %end."""
+    """What a part made is added, and known by what motion the first one began; made: where, from %end."""
     return f"""{load("part.made", "double", "%end", made)}
 {load("made.so.far", "double", "%making", 0)}
   %made.now = fadd double %made.so.far, %part.made
-  store double %made.now, ptr %made.so.far.p"""
+  store double %made.now, ptr %made.so.far.p
+{load("moving.here", "double", "%end", made + _FIRST)}
+{load("moving.first", "double", "%moving", 0)}
+  %moving.begun = select i1 %first.part, double %moving.here, double %moving.first
+  store double %moving.begun, ptr %moving.first.p"""
 
 
-def weighed(size: int) -> str:
-    """%made.all: what steps made, with a whole one that ends; %size.now: by what it is measured, which is at size from
-    %end; %divisible: whether steps can be shorter; %again.finer: whether this one made so much that it is taken again.
-    """
+def weighed(made: int) -> str:
+    """%share: what nobody took of the motion before a whole step that ends; %made.all: what steps made of that, with
+    this one's, which is at made from %end; %size.now: by what it is measured; %divisible: whether steps can be shorter;
+    %again.finer: whether this one made so much that it is taken again."""
     return f"""{load("made.before", "double", "%watch", MADE)}
 {load("size.before", "double", "%watch", SIZE)}
-{load("size.here", "double", "%end", size)}
-  %made.left = fmul double %made.before, {scalar_literal(LASTING)}
+{load("ended.before", "double", "%watch", ENDED)}
+{load("size.here", "double", "%end", made + _SIZE)}
+  %taken.from = fcmp olt double %moving.begun, %ended.before
+  %some = fdiv double %moving.begun, %ended.before
+  %share = select i1 %taken.from, double %some, double 1.0
+  %made.shared = fmul double %made.before, %share
+  %made.left = fmul double %made.shared, {scalar_literal(LASTING)}
   %made.all = fadd double %made.left, %made.now
   %size.left = fmul double %size.before, {scalar_literal(LASTING)}
   %larger = fcmp ogt double %size.here, %size.left
@@ -89,14 +102,16 @@ def twice(sizes: Sizes) -> str:
 {undone(sizes)}"""
 
 
-def judged() -> str:
-    """What steps made is kept, and more parts are taken from here on."""
+def judged(made: int) -> str:
+    """What steps made is kept, and more parts are taken from here on; made: where this one's is, from %end."""
     return f"""{load("most.before", "double", "%watch", FURTHEST)}
+{load("ended.here", "double", "%end", made + _LAST)}
+  %most.left = fmul double %most.before, %share
   %lost.all = fneg double %made.all
   %gains = fcmp ogt double %made.all, 0.0
   %off = select i1 %gains, double %made.all, double %lost.all
-  %further = fcmp ogt double %off, %most.before
-  %furthest = select i1 %further, double %off, double %most.before
+  %further = fcmp ogt double %off, %most.left
+  %furthest = select i1 %further, double %off, double %most.left
   %far = fmul double %size.now, {scalar_literal(FAR)}
   %near = fmul double %size.now, {scalar_literal(NEAR)}
   %now = fcmp ogt double %off, %far
@@ -114,4 +129,5 @@ def judged() -> str:
   store double %parts.next, ptr %told.p
   store double %made.next, ptr %made.before.p
   store double %most.next, ptr %most.before.p
+  store double %ended.here, ptr %ended.before.p
   store double %size.now, ptr %size.before.p"""

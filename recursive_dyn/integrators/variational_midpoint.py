@@ -116,7 +116,7 @@ class _Step:
         return self._rotors * h + force * (h * h * 0.5) + self.chords.after(h)
 
     def landed(self) -> tuple[list[Scalar], list[Scalar], list[Scalar]]:
-        """(q', v', [energy made, its measure], see ``made_energy``)."""
+        """(q', v', [energy made, its measure, motion at the start and at the end], see ``made_energy``)."""
         end = Tree(self.c.model, self.c.graph, q=array(self.q), v=array(np.zeros(self.c.model.nv)))
         left, shorter = self.left, reciprocal(self.h)
         if end.pace is not None:
@@ -132,7 +132,7 @@ class _Step:
         return self.q, list(end.paced(ahead * shorter)), self._made(end, (ahead - back) * left)
 
     def _made(self, end: Tree, kinetic: np.ndarray) -> list[Scalar]:
-        """Energy that is made, and its measure; kinetic (nv,): h^2 M v' . v', slot by slot, where the step ends."""
+        """What ``made_energy`` tells; kinetic (nv,): h^2 M v' . v', slot by slot, where the step ends."""
         both = self.start.v * self.h * self._momenta, kinetic
         return list(made_energy(self.chords, end, self.way, both, self.c.input("tau"), self.h))
 
@@ -248,7 +248,7 @@ def _shorter(tree: Tree, way: np.ndarray, twist: np.ndarray) -> np.ndarray:
 
 
 def _totals(error: list[Scalar]) -> list[Scalar]:
-    """Energy made and its measure as they are, and ``relative`` changes."""
+    """What ``made_energy`` tells as it is, and ``relative`` changes."""
     return [*error[:MADE], *relative(error[MADE:])]
 
 

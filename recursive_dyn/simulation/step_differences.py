@@ -83,11 +83,12 @@ class StepDifferences:
         return tuple(block for rows in parts for block in np.split(rows, [2 * n], axis=1))
 
     def _alone(self) -> bool:
-        """Whether the step just taken was the integrator's, and no other force than tau and the joints' acted."""
+        """Whether the step just taken was a whole one of the rule, and only tau and the joints' forces acted."""
         timesteps = self._timesteps
         kept, touching = timesteps.memory.arrays, timesteps.memory.contacts
         pushed = touching.table.impulses[: touching.count].any() or kept.rows.any()
-        return not (pushed or timesteps.motors or self._forces or kept.parts[0] > 1)
+        cut = kept.parts[0] > 1 or timesteps.flight.parts > 1
+        return not (pushed or timesteps.motors or self._forces or cut)
 
     def _rule(self) -> tuple[Array, ...]:
         """Its derivatives."""
@@ -149,6 +150,7 @@ class StepDifferences:
         state = self._state
         state.q[:], state.v[:], state.time, self._acting[:] = self._q, self._v, self._time, self._tau
         self._timesteps.memory.become(self._memory)
+        self._timesteps.flight.expected[:] = self._expected
         for numbers, kept in zip(_targets(self._timesteps.motors.arrays), self._targets, strict=True):
             numbers[:] = kept
 
@@ -162,7 +164,7 @@ class StepDifferences:
         self._memory = timesteps.memory.copy()
         self._targets = [numbers.copy() for numbers in _targets(timesteps.motors.arrays)]
         counted, noted = timesteps.flight.tally.copy(), timesteps.noted.copy()
-        expected, landed = timesteps.flight.expected.copy(), timesteps.landed
+        self._expected, landed = timesteps.flight.expected.copy(), timesteps.landed
         timesteps.settings = replace(settings, tolerance=min(settings.tolerance, _TOLERANCE), detect="step")
         timesteps.events.touches = timesteps.events.copied()
         try:
@@ -173,7 +175,7 @@ class StepDifferences:
                 timesteps.flight.drive_nothing()
                 timesteps.settings, timesteps.events.touches, timesteps.step_size = settings, touches, size
                 timesteps.flight.tally[:], timesteps.noted[:] = counted, noted
-                timesteps.flight.expected[:], timesteps.landed = expected, landed
+                timesteps.landed = landed
                 timesteps.forget(self._simulation)
 
 

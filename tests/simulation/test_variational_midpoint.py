@@ -36,11 +36,16 @@ def test_the_band_does_not_grow(inertia, ball):
     assert max(errors) < 3e-3
 
 
+LEAPS = pytest.mark.xfail(strict=True, reason="0.33 %: three changes of parts within one whip")
+
+
 @pytest.mark.slow
-@pytest.mark.parametrize("number", [8, 13])
-def test_slender_hinges_from_starts_far_apart(number):
-    """Of 40 that are far apart the two from which steps that stay whole leave it furthest, 2.1 and 3.5 % off. Once
-    energy is off steps are in 2, 4 or 8 parts for good, and it is told."""
+@pytest.mark.parametrize("number", [8, 13, pytest.param(21, marks=LEAPS)])
+def test_slender_hinges_from_starts_far_apart(number, monkeypatch):
+    """Of 40 that are far apart the two from which steps that stay whole leave it furthest, 2.1 and 3.5 % off, and the
+    one that is left furthest off by steps that go into 2, 4 or 8 parts once energy is off, which is told. How
+    sums round decides which those are."""
+    monkeypatch.setenv("RECURSIVE_DYN_EFFORT", "1")
     rng = np.random.default_rng(77)
     for _ in range(number + 1):
         q, v = rng.uniform(-1.5, 1.5, 10), rng.normal(size=10) * rng.choice([0.0, 0.3, 1.5])
@@ -51,7 +56,7 @@ def test_slender_hinges_from_starts_far_apart(number):
     for _ in range(20_000):
         sim.step(5)
         off.append(energy(sim) - first)
-    assert np.abs(off).max() < 4e-3 * (first - float(start.dynamics.potential_energy(start.rest)))
+    assert np.abs(off).max() < 3e-3 * (first - float(start.dynamics.potential_energy(start.rest)))
     assert sim.report.step_parts > 1 and sim.report.halvings == 0
 
 

@@ -23,15 +23,17 @@ from recursive_dyn.spatial.algebra import dot
 
 def made_energy(
     chords: Chords, end: Tree, way: np.ndarray, kinetic: tuple[np.ndarray, np.ndarray], tau: np.ndarray, h: Scalar
-) -> tuple[Scalar, Scalar]:
+) -> tuple[Scalar, Scalar, Scalar, Scalar]:
     """(J that a step of h made, J by which that is to be measured: its kinetic energy where it ends, and what gravity
-    gives from rest in h), of all parts together.
+    gives from rest in h; kinetic energy where it starts, and where it ends), of all parts together.
 
     way (nv,): of the step, to ``end``; kinetic (nv,): h^2 M v . v, slot by slot, where it starts and where it ends; tau
     (nv,): forces from outside.
     """
     made: Scalar = 0.0
-    size: Scalar = 0.0
+    first: Scalar = 0.0
+    last: Scalar = 0.0
+    fallen: Scalar = 0.0
     start, half = chords.tree, reciprocal(h * h) * 0.5
     for part in _left_alone(start):
         slots = list(part.slots)
@@ -39,8 +41,9 @@ def made_energy(
         higher = _climbed(chords, part) + _stretched(start, end, way, part)
         driven = less(0.0, dot(tau[slots], tau[slots]))
         made = made + select(driven, 0.0, after - before + higher)
-        size = size + select(driven, 0.0, after + falling_energy(start, h, part))
-    return made, size
+        first, last = first + select(driven, 0.0, before), last + select(driven, 0.0, after)
+        fallen = fallen + select(driven, 0.0, falling_energy(start, h, part))
+    return made, last + fallen, first, last
 
 
 def _left_alone(tree: Tree) -> list[IndependentPart]:

@@ -75,8 +75,12 @@ def weighed(made: int) -> str:
 {load("size.before", "double", "%watch", SIZE)}
 {load("ended.before", "double", "%watch", ENDED)}
 {load("size.here", "double", "%end", made + _SIZE)}
-  %taken.from = fcmp olt double %moving.begun, %ended.before
-  %some = fdiv double %moving.begun, %ended.before
+  %slower = fcmp olt double %moving.begun, %ended.before
+  %moved = fcmp ogt double %ended.before, 0.0
+  %taken.from = and i1 %slower, %moved
+  %moves = fcmp ogt double %moving.begun, 0.0
+  %moving.left = select i1 %moves, double %moving.begun, double 0.0
+  %some = fdiv double %moving.left, %ended.before
   %share = select i1 %taken.from, double %some, double 1.0
   %made.shared = fmul double %made.before, %share
   %made.left = fmul double %made.shared, {scalar_literal(LASTING)}

@@ -128,6 +128,21 @@ def test_a_chain_on_its_stops_keeps_whole_steps():
     assert sim.report.step_parts == 1
 
 
+@pytest.mark.parametrize("speed", [1e-12, 1e-8])
+def test_what_rounding_makes_of_rest_where_nothing_falls_is_no_energy(speed):
+    """A prestressed pendulum, and one on a spring of its ball: of 100 J more is rounded than there is motion."""
+    scene = Scene(gravity=(0, 0, 0))
+    arm = Body("arm", mass=1.0, center_of_mass=(0, 0, -0.3), inertia=FAT)
+    scene.world.attach(arm, joints.revolute("y"))
+    for x in (1.0, -1.0):
+        scene.spring(scene.world, arm, 200.0, rest=0.3, point_a=(x, 0, -0.31), point_b=(0, 0, -0.3))
+    scene.world.attach(Body("ball", mass=1.0, center_of_mass=(0.1, 0, -0.3), inertia=FAT), joints.ball(stiffness=50.0))
+    sim = rd.Simulation(scene.compile(), 1 / 240, RULE)
+    sim.v = speed * np.ones(sim.dynamics.nv)
+    sim.step(4000)
+    assert sim.report.step_parts == 1
+
+
 def test_a_linear_model_is_of_a_step_in_parts():
     """As differences of steps that are taken tell, and not of a whole one, which is 1e-3 off; steps that are tried make
     nothing."""

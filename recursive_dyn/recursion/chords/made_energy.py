@@ -10,22 +10,26 @@ from __future__ import annotations
 
 import numpy as np
 
-from recursive_dyn.graph.expression import Scalar, array, less, reciprocal, select
+from recursive_dyn.graph.expression import Scalar, array, combine, less, reciprocal, select
 from recursive_dyn.model.independent import IndependentPart, independent
 from recursive_dyn.model.model import Model
 from recursive_dyn.recursion.chords.chord_momenta import Chords
 from recursive_dyn.recursion.configuration import plain_positions
-from recursive_dyn.recursion.forces.element_forces import element_energy
+from recursive_dyn.recursion.forces.element_forces import element_energy, element_sizes
 from recursive_dyn.recursion.kinematics import Tree
 from recursive_dyn.recursion.momenta.energy import falling_energy
 from recursive_dyn.spatial.algebra import dot
+
+SLOW = 1e-5  # m/s: steps find speeds to 1e-8 of 1, so that a thousandth of the energy of slower ones is not known
+ROUNDED = 1e-9  # of what elements' energies are summed up of: what rounds them in 10^5 steps is a thousandth of that
 
 
 def made_energy(
     chords: Chords, end: Tree, way: np.ndarray, kinetic: tuple[np.ndarray, np.ndarray], tau: np.ndarray, h: Scalar
 ) -> tuple[Scalar, Scalar, Scalar, Scalar]:
     """(J that a step of h made, J by which that is to be measured: its kinetic energy where it ends, and what gravity
-    gives from rest in h; kinetic energy where it starts, and where it ends), of all parts together.
+    gives from rest in h, or what is rounding's where nothing falls; kinetic energy where it starts, and where it ends),
+    of all parts together.
 
     way (nv,): of the step, to ``end``; kinetic (nv,): h^2 M v . v, slot by slot, where it starts and where it ends; tau
     (nv,): forces from outside.
@@ -42,7 +46,7 @@ def made_energy(
         driven = less(0.0, dot(tau[slots], tau[slots]))
         made = made + select(driven, 0.0, after - before + higher)
         first, last = first + select(driven, 0.0, before), last + select(driven, 0.0, after)
-        fallen = fallen + select(driven, 0.0, falling_energy(start, h, part))
+        fallen = fallen + select(driven, 0.0, falling_energy(start, h, part) + _unknown(end, part))
     return made, last + fallen, first, last
 
 
@@ -56,6 +60,15 @@ def _left_alone(tree: Tree) -> list[IndependentPart]:
 
 def _damped(model: Model, part: IndependentPart) -> bool:
     return any(model.coordinates[s].damping for s in part.slots) or any(model.forces[k].terms for k in part.elements)
+
+
+def _unknown(tree: Tree, part: IndependentPart) -> Scalar:
+    """J by which what rounding makes is little."""
+    mass: Scalar = 0.0
+    for i in part.links:
+        mass = mass + tree.links[i].mass
+    sizes = element_sizes(tree, part) + combine("abs", [element_energy(tree, part)])
+    return mass * (SLOW * SLOW * 0.5) + sizes * ROUNDED
 
 
 def _climbed(chords: Chords, part: IndependentPart) -> Scalar:

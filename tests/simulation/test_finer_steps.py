@@ -231,3 +231,16 @@ def test_a_step_that_does_not_resolve_a_spring_is_taken_again_in_parts(timestep,
         sim.step(100 if at_once else 1)
         assert energy(sim) == pytest.approx(first, rel=2e-3)
     assert sim.report.step_parts == 8
+
+
+def test_whole_steps_stay_whole_while_there_are_motors():
+    """What a motor bears holds for a whole step; once it has gone parts are taken as ever."""
+    start = links(SLENDER, False)
+    sim = simulation(start, 1 / 60)
+    motor = start.dynamics.velocity_coordinates[0]
+    sim.motors[motor] = rd.Motor(velocity=0.0, max_force=1e-9)
+    sim.step(600)
+    assert sim.report.step_parts == 1
+    del sim.motors[motor]
+    sim.step(1200)
+    assert sim.report.step_parts == 8

@@ -62,6 +62,13 @@ class LeadingOn:
             if before is not None and before[PARTS]:
                 self.watched[:] = before
 
+    def count(self, alone: bool) -> None:
+        """Of a rule that goes on, let whole steps go into parts by what they make only where no motor drives: what one
+        bears, and how springs answer it, is of whole steps."""
+        watched = self.watched
+        if watched[PARTS] <= 1.0:
+            watched[PARTS] = float(alone)
+
     @property
     def parts(self) -> int:
         """Into how many parts steps go."""

@@ -37,6 +37,7 @@ from recursive_dyn.simulation.stepping.impulses import forced
 from recursive_dyn.simulation.stepping.spring_rates import RESOLVED, know_rates
 from recursive_dyn.simulation.stepping.step_arrays import StepArrays
 
+_SWINGS = 1e-6  # m or rad a step, of a coordinate that nothing but springs and gravity acts on
 _STANDS = 1e-4  # m or rad a step, of a tree that is held, whatever was told of its forces
 _BETTER = 0.5  # of a M a / 2, that what a tree had in the last step takes from it, if it is held
 
@@ -62,7 +63,7 @@ def lend(s: StepArrays, layout: Layout) -> bool:
     for k in range(nv):
         it.lent[k] = it.inverse.outputs[k] - acting[k]
         falls[layout.group[k]] -= 0.5 * it.lent[k] * a[k]
-    _held(s, layout, falls)
+    _held(s, layout, falls, a.copy())
     for k in range(nv):
         if it.lends[layout.group[k]] > 0:
             some = True
@@ -102,9 +103,10 @@ def _touched(s: StepArrays, layout: Layout) -> bool:
 
 
 @compiled
-def _held(s: StepArrays, layout: Layout, falls: Floats) -> None:
+def _held(s: StepArrays, layout: Layout, falls: Floats, free: Floats) -> None:
     """Unmark trees that do not stand, and that neither all that they had in the last step holds, nor what motors and
-    dry friction gave of it, as where something else was struck; falls (groups,): a M a / 2 under nothing of that."""
+    dry friction gave of it, as where something else was struck, and those in which anything swings that nothing of it
+    acts on; falls (groups,): a M a / 2 under nothing of that, of accelerations ``free`` (nv,)."""
     own, every = np.zeros(len(s.v)), s.kept.pressing.copy()
     _add_motors(s, own)
     for k in range(len(own)):
@@ -114,6 +116,11 @@ def _held(s: StepArrays, layout: Layout, falls: Floats) -> None:
     for k in range(len(s.v)):
         fastest[layout.group[k]] = max(fastest[layout.group[k]], abs(s.v[k]))
     _powers(s, layout, every, power)
+    h, halfway = s.settings[0], s.impulses.accelerations.outputs
+    for k in range(len(s.v)):
+        left = 2.0 * halfway[k] - free[k]
+        if every[k] == 0.0 and h * (abs(s.v[k]) + h * abs(left)) > _SWINGS:
+            s.lending.lends[layout.group[k]] = 0
     _powers(s, layout, own, alone)
     last = s.settings[0] * float(s.part[1]) / float(s.kept.cut[0])
     for group in range(layout.groups):

@@ -232,6 +232,8 @@ class Timesteps(Timestep):
         if forces.meeting and not forces.constraints.known:
             forces.knows(state)
         start, tried = state.time, False
+        if self._goes_on:
+            self.flight.count(not self.motors)
         expected = self.flight.expected.copy() if self._goes_on else None
         while count > 0:
             try:

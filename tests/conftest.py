@@ -28,9 +28,7 @@ settings.register_profile(
 )
 settings.load_profile("laws")
 
-_EFFORT = "RECURSIVE_DYN_EFFORT"
-_GIVEN = os.environ.get(_EFFORT)  # in a worker, too, which starts before anything is collected
-_LONG = ("contact", "bridge", "plugin")  # rooms whose slow tests run for longer than their programs take to compile
+os.environ.setdefault("RECURSIVE_DYN_EFFORT", "0")  # most programs run a few times only; .ci/run says where not
 
 # Where no byte code is kept, every one of the many processes of tests first compiles the same packages, for a second.
 os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
@@ -44,17 +42,6 @@ if _OWN:
 def pytest_unconfigure(config):
     if _OWN:
         shutil.rmtree(os.environ["RECURSIVE_DYN_CACHE"], ignore_errors=True)
-
-
-def pytest_collection():
-    os.environ[_EFFORT] = _GIVEN or "0"  # most programs run a few times only
-
-
-@pytest.hookimpl(tryfirst=True)
-def pytest_runtest_setup(item):
-    """What runs for long has better code, which the next test does not wait for."""
-    room = item.path.relative_to(Path(__file__).resolve().parent).parts[0]
-    os.environ[_EFFORT] = _GIVEN or str(int(room in _LONG and item.get_closest_marker("slow") is not None))
 
 
 gc.set_threshold(1_000_000, 50, 100)

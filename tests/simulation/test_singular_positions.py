@@ -248,4 +248,5 @@ def test_parallelograms_that_lie_flat_fall_from_rest(integrator, count, h):
     d, angles = sim.dynamics, dict(zip(sim.dynamics.coordinates, sim.q, strict=True))
     rockers = [x for name, x in angles.items() if name.startswith("rocker")]
     assert np.ptp(rockers) < 1e-9 and rockers[0] > 0.49
-    assert abs(d.kinetic_energy(sim.q, sim.v) + d.potential_energy(sim.q)) < 3e-3
+    # of 16.7 J; rounding decides in which step they leave: 3e-3 with fused multiply-adds, 3.5e-3 without
+    assert abs(d.kinetic_energy(sim.q, sim.v) + d.potential_energy(sim.q)) < 4e-3

@@ -58,14 +58,15 @@ def stood_for(parts: Iterable[Collider]) -> tuple[Shape, ...]:
 
 def skin_of(part: Collider) -> float:
     """How much larger a collider of a material is than what it stands for, m, so that it holds all of that."""
+    aside = not np.array_equal(part.at, np.eye(4))
     match part.shape:
         case Ellipsoid() as ellipsoid:
             return _HULL * float(max(ellipsoid.radii))
         case Torus() as torus:
             return _RING * torus.major
-        case Sphere() | Capsule() if not np.array_equal(part.at, np.eye(4)):
+        case Sphere() | Capsule() if aside:
             return min(_BALL, _BALL_SHARE * part.radius)
-        case Cylinder() if not np.array_equal(part.at, np.eye(4)):
+        case Cylinder() if aside:
             return min(_SKIN, _SKIN_SHARE * min(part.radius, 0.5 * part.length))
     return min(_SKIN, _SKIN_SHARE * min(part.half_extents)) if part.kind == pybullet.GEOM_BOX else 0.0
 

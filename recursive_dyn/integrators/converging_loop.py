@@ -62,6 +62,7 @@ def converging(
 def _loop(left: float, most: int, usual: int, natural: bool, entry: str, sizes: Sizes) -> str:
     first = f"{sizes.first}\n{foretold.known(sizes)}\n{finer_steps.cells(sizes)}" if natural else sizes.first
     back = finer_steps.undone(sizes) if natural else ""
+    begun = "part" if natural else "step"
     return f"""{WITHIN}
 {foretold.HELPERS if natural else ""}
 {opening(entry, sizes.inputs, LIMITED, SWEPT_SO_FAR, first)}
@@ -75,9 +76,9 @@ step:
 {_part(sizes) if natural else _whole(sizes)}
   br label %sweep
 sweep:
-  %k = phi i64 [ 0, %{"part" if natural else "step"} ], [ %k1, %again ]
-  %called = phi double [ {scalar_literal(1e-100)}, %{"part" if natural else "step"} ], [ %newton, %again ]
-  %known = phi double [ {scalar_literal(np.inf)}, %{"part" if natural else "step"} ], [ %beyond, %again ]
+  %k = phi i64 [ 0, %{begun} ], [ %k1, %again ]
+  %called = phi double [ {scalar_literal(1e-100)}, %{begun} ], [ %newton, %again ]
+  %known = phi double [ {scalar_literal(np.inf)}, %{begun} ], [ %beyond, %again ]
 {evaluation(entry, sizes.asked, "%half")}
   %good = call i1 @rd.finite(ptr %out, i64 {sizes.outputs})
   br i1 %good, label %measure, label %lost

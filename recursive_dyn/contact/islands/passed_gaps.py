@@ -46,9 +46,9 @@ def go_on_after(it: Island, stage: Island, problem: ImpulseProblem, up: Floats, 
         now = velocity(it.rows, it.contacts[j], 0, it.y)
         ways[j, GAP] += time * (now - ways[j, SPEED])
         ways[j, SPEED] = now
-    for c in stage.contacts:
+    j = 0
+    for c in stage.contacts:  # in the island's order
         if up[c] > 0.0:
-            j = 0
             while it.contacts[j] != c:
                 j += 1
             ways[j, GAP], ways[j, BOUNCED] = up[c] - 0.5 * problem.options.slop, 1.0

@@ -17,7 +17,7 @@ from recursive_dyn.codegen.compiled import compiled
 from recursive_dyn.contact.blocks import Island, ScalarRows, moving
 from recursive_dyn.contact.problem import ImpulseProblem
 from recursive_dyn.contact.rows.scalar_rows import directed
-from recursive_dyn.contact.rows.targets import stop_target
+from recursive_dyn.contact.rows.targets import closes_loops, stop_target
 
 # (m, 6) of an island's rows: as they are given, the impulse to start from, and that of the stages so far
 Given = Annotated[np.ndarray, float, 6]
@@ -58,7 +58,7 @@ def note_rows(it: Island, given: Given) -> None:
 @compiled
 def rows_go_on(it: Island, problem: ImpulseProblem, given: Given) -> None:
     """A stage's impulses have acted: rows move, and have given way, as they let them."""
-    lines, rows = it.lines, problem.rows
+    lines, rows, loops = it.lines, problem.rows, closes_loops(problem.rows)
     for j in range(len(it.scalars)):
         s = it.scalars[j]
         given[j, TOTAL] += it.Q[s]
@@ -67,7 +67,7 @@ def rows_go_on(it: Island, problem: ImpulseProblem, given: Given) -> None:
             change = lines.speed[s] - given[j, SPEED]
             before = directed(rows, s, problem.start_v) + change
             gap = rows.gaps[s] + problem.options.position_share * problem.options.h * change
-            lines.target[s], _ = stop_target(problem, gap, lines.speed[s], before)
+            lines.target[s], _ = stop_target(problem.options, gap, lines.speed[s], before, loops)
         else:
             lines.low[s] = given[j, LOW] - given[j, TOTAL]
             lines.high[s] = given[j, HIGH] - given[j, TOTAL]

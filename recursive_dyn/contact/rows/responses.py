@@ -75,6 +75,16 @@ def twists(
 
 
 @compiled
+def moves_at(V: Annotated[np.ndarray, float, 6], k: int, x: float, y: float, z: float) -> tuple[float, float, float]:
+    """Velocity at (x, y, z) of what moves with the twist V[k]."""
+    return (
+        V[k, 3] + V[k, 1] * z - V[k, 2] * y,
+        V[k, 4] + V[k, 2] * x - V[k, 0] * z,
+        V[k, 5] + V[k, 0] * y - V[k, 1] * x,
+    )
+
+
+@compiled
 def push(
     layout: Layout,
     factors: Floats,

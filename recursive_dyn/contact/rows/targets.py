@@ -8,9 +8,9 @@ import numpy as np
 
 from recursive_dyn.codegen.compiled import Floats, Integers, compiled
 from recursive_dyn.contact.blocks import ContactRows, ScalarRows
-from recursive_dyn.contact.problem import ELSEWHERE, EarlierContacts, ImpulseProblem, Options
+from recursive_dyn.contact.problem import ELSEWHERE, EarlierContacts, GeneralizedRows, ImpulseProblem, Options
 from recursive_dyn.contact.rows.lasting import Three, bend, closing, dot, is_sprung, length, lone_of, row
-from recursive_dyn.contact.rows.responses import twists
+from recursive_dyn.contact.rows.responses import moves_at, twists
 from recursive_dyn.contact.rows.scalar_rows import directed
 from recursive_dyn.contact.tuning import BEYOND_SLOP
 
@@ -110,9 +110,10 @@ def contact_targets(
         if rows.lasting[c] > 0.0 and _is_held(problem, rows, c, same[c]):
             targets[c], height = 0.0, 0.0
         began[c] = beginning(contacts.gaps[c], speed, before, options)
-        opened = contacts.gaps[c] > options.slop and speed > before and contacts.frictions[c, 4] == 0.0
-        if opened and not alone:  # nothing but contacts presses what floats by itself
-            if _rested(problem, found[c], began[c], before):
+        # nothing but contacts presses what floats by itself
+        pressed = not alone and contacts.frictions[c, 4] == 0.0
+        if pressed and _opened(options, contacts.gaps[c], speed, before):
+            if _rested(options, _pressed(problem.earlier, found[c]), began[c], before):
                 targets[c], height = 0.0, 0.0
             else:
                 targets[c] = min(speed - contacts.gaps[c] / (options.position_share * options.h), targets[c])
@@ -138,11 +139,21 @@ def _is_held(problem: ImpulseProblem, rows: ContactRows, c: int, i: int) -> bool
 
 
 @compiled
-def _rested(problem: ImpulseProblem, i: int, began: float, before: float) -> bool:
-    """Whether earlier contact i, if any, pressed where a step began in which nothing but forces, as of a spring, opens
-    it: what presses it in the solve, as a motor, may not bring it nearer than it was."""
-    options, earlier = problem.options, problem.earlier
-    pressed = i >= 0 and dot(row(earlier.impulses[i]), row(earlier.normals[i])) > 0.0
+def _pressed(earlier: EarlierContacts, i: int) -> bool:
+    """Whether there is an earlier contact i that pressed."""
+    return i >= 0 and dot(row(earlier.impulses[i]), row(earlier.normals[i])) > 0.0
+
+
+@compiled
+def _opened(options: Options, gap: float, free: float, before: float) -> bool:
+    """Whether the flight opened what ends with this gap, by forces as of a spring."""
+    return gap > options.slop and free > before
+
+
+@compiled
+def _rested(options: Options, pressed: bool, began: float, before: float) -> bool:
+    """Whether what opened had pressed and was closed where the step began: what presses it in the solve, as a motor,
+    may not bring it nearer than it was."""
     return pressed and began <= options.slop and before * options.h <= options.slop
 
 
@@ -179,7 +190,7 @@ def _along(problem: ImpulseProblem, rows: ContactRows, c: int, A: Annotated[np.n
         elif link >= 0:
             at = problem.layout.refs + 3 * link
             x, y = points[c, side, 0] - factors[at], points[c, side, 1] - factors[at + 1]
-            moves = _moves(A, link, x, y, points[c, side, 2] - factors[at + 2])
+            moves = moves_at(A, link, x, y, points[c, side, 2] - factors[at + 2])
             sign, axes = 1.0 - 2.0 * side, rows.axes
             n += sign * dot(row(axes[c, 0]), moves)
             s, t = s + sign * dot(row(axes[c, 1]), moves), t + sign * dot(row(axes[c, 2]), moves)
@@ -235,25 +246,15 @@ def _approach(problem: ImpulseProblem, axes: Annotated[np.ndarray, float, 3, 3],
         x, y, z = contacts.points[c, side, 0], contacts.points[c, side, 1], contacts.points[c, side, 2]
         if body >= len(bodies.links):
             k = body - len(bodies.links)
-            d0, d1, d2 = _moves(
+            d0, d1, d2 = moves_at(
                 free.start_twists, k, x - free.centers[k, 0], y - free.centers[k, 1], z - free.centers[k, 2]
             )
             u0, u1, u2 = u0 + sign * d0, u1 + sign * d1, u2 + sign * d2
         elif body >= 0:
             X = bodies.poses[body]
-            d0, d1, d2 = _moves(bodies.start_twists, body, x - X[0, 3], y - X[1, 3], z - X[2, 3])
+            d0, d1, d2 = moves_at(bodies.start_twists, body, x - X[0, 3], y - X[1, 3], z - X[2, 3])
             u0, u1, u2 = u0 + sign * d0, u1 + sign * d1, u2 + sign * d2
     return axes[c, 0, 0] * u0 + axes[c, 0, 1] * u1 + axes[c, 0, 2] * u2
-
-
-@compiled
-def _moves(V: Annotated[np.ndarray, float, 6], k: int, x: float, y: float, z: float) -> tuple[float, float, float]:
-    """Velocity at (x, y, z) of what moves with the twist V[k]."""
-    return (
-        V[k, 3] + V[k, 1] * z - V[k, 2] * y,
-        V[k, 4] + V[k, 2] * x - V[k, 0] * z,
-        V[k, 5] + V[k, 0] * y - V[k, 1] * x,
-    )
 
 
 @compiled
@@ -262,27 +263,32 @@ def limit_targets(problem: ImpulseProblem, lines: ScalarRows, wanted: Floats, be
 
     Where loops are closed what moves on towards a stop is led beyond it as they are put right: all stops hold there.
     """
-    given, options, loops = problem.rows, problem.options, False
-    for held in given.holds:
-        loops = loops or held
+    given, options, loops = problem.rows, problem.options, closes_loops(problem.rows)
     for s in range(len(wanted)):
         if given.stops[s]:
-            before = directed(given, s, problem.start_v)
-            lines.target[s], wanted[s] = stop_target(problem, given.gaps[s], lines.speed[s], before)
-            began[s] = beginning(given.gaps[s], lines.speed[s], before, options)
-            opened = given.gaps[s] > options.slop and lines.speed[s] > before and began[s] <= options.slop
-            if opened and given.impulses[s] > 0.0 and before * options.h <= options.slop and not loops:
-                lines.target[s], wanted[s] = 0.0, 0.0  # as of contacts that rested
+            gap, speed, before = given.gaps[s], lines.speed[s], directed(given, s, problem.start_v)
+            lines.target[s], wanted[s] = stop_target(options, gap, speed, before, loops)
+            began[s] = beginning(gap, speed, before, options)
+            opened = not loops and _opened(options, gap, speed, before)
+            if opened and _rested(options, given.impulses[s] > 0.0, began[s], before):
+                lines.target[s], wanted[s] = 0.0, 0.0
         else:
             wanted[s], began[s] = np.nan, np.nan
 
 
 @compiled
-def stop_target(problem: ImpulseProblem, gap: float, free: float, before: float) -> tuple[float, float]:
-    """(target velocity, gap wanted) of a stop, ``free`` as in ``unilateral``, ``before`` its velocity at the start."""
-    options, loops = problem.options, False
-    for held in problem.rows.holds:
+def closes_loops(rows: GeneralizedRows) -> bool:
+    """Whether constraints are among the rows."""
+    loops = False
+    for held in rows.holds:
         loops = loops or held
+    return loops
+
+
+@compiled
+def stop_target(options: Options, gap: float, free: float, before: float, loops: bool) -> tuple[float, float]:
+    """(target velocity, gap wanted) of a stop, ``free`` as in ``unilateral``, ``before`` its velocity at the start;
+    loops: ``closes_loops``."""
     near = awaited(gap, free, before, options)
     if not np.isnan(near) and not loops:
         return near, np.nan

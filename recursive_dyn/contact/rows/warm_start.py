@@ -128,13 +128,20 @@ def felt_by_bodies(contacts: ContactTable, n: int, poses: Floats, felt: Annotate
             body = contacts.a[c] if side == 0 else contacts.b[c]
             if not 0 <= body < len(felt):
                 continue
-            sign, points = 1.0 - 2.0 * side, contacts.points[c, side]
-            for i in range(3):
-                j, k = (i + 1) % 3, (i + 2) % 3
-                arm_j, arm_k = points[j] - poses[16 * body + 4 * j + 3], points[k] - poses[16 * body + 4 * k + 3]
-                turning = arm_j * contacts.impulses[c, k] - arm_k * contacts.impulses[c, j]
-                felt[body, i] += sign * (turning + contacts.moments[c, i])
-                felt[body, 3 + i] += sign * contacts.impulses[c, i]
+            at = 16 * body + 3
+            add_wrench(contacts, c, side, poses[at], poses[at + 4], poses[at + 8], felt[body])
+
+
+@compiled
+def add_wrench(contacts: ContactTable, c: int, side: int, x: float, y: float, z: float, felt: Floats) -> None:
+    """Add to ``felt`` (6,), [moment; force] about (x, y, z), what contact c does to one of its sides."""
+    sign, points, P, M = 1.0 - 2.0 * side, contacts.points[c, side], contacts.impulses[c], contacts.moments[c]
+    x, y, z = points[0] - x, points[1] - y, points[2] - z
+    felt[0] += sign * (y * P[2] - z * P[1] + M[0])
+    felt[1] += sign * (z * P[0] - x * P[2] + M[1])
+    felt[2] += sign * (x * P[1] - y * P[0] + M[2])
+    for i in range(3):
+        felt[3 + i] += sign * P[i]
 
 
 @compiled

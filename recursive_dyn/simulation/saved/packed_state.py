@@ -27,7 +27,7 @@ _HEAD = struct.Struct(f"<4sHHII{DIGEST * len(PARTS)}s9I")  # magic, version, fla
 _CLOCKS = struct.Struct("<2d")
 # tau is not zero; momenta are carried; contacts have moments; joints between free bodies were found; trees are pressed;
 # trees rest or sleep; impulses changed velocities of trees that hang on the world; motors bear something; flights begin
-# by rates; parameters moved constraints
+# by rates; parameters moved constraints; contacts press on coordinates of trees with motors
 _FLAGS = 1, 2, 4, 8, 16, 32, 64, 128, 256, 512, 1024
 _MOVED = b"\1"  # after all others
 _BODY, _KEY = "<i4", "<i8"

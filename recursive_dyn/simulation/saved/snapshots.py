@@ -78,10 +78,11 @@ class Snapshots(Sleep):
                     f"the snapshot's {name} has shape {source.shape}, this scene needs {target.shape}: bodies came"
                     " or went since, or other coordinates are prescribed; prescribe, or let go, what was then"
                 )
-        other = snapshot.scene and snapshot.scene.difference(self._scene_mark(), stepped=False)
+        mark = self._scene_mark()
+        other = snapshot.scene and snapshot.scene.difference(mark, stepped=False)
         if other:
             raise StateError(other)
-        alike = not snapshot.scene or snapshot.scene.difference(self._scene_mark(), stepped=True) is None
+        alike = not snapshot.scene or snapshot.scene.difference(mark, stepped=True) is None
         if not all(np.isfinite(source).all() for _, source, _ in arrays) or not np.isfinite(snapshot.time):
             raise StateError("the snapshot's numbers are not those of a state: they are not all finite")
         with Held():

@@ -29,7 +29,8 @@ import numpy as np
 from recursive_dyn.codegen.compiled import Floats, compiled
 from recursive_dyn.contact.contact_buffer import ContactTable
 from recursive_dyn.contact.layout import ELIMINATION, Layout, group_of
-from recursive_dyn.contact.rows.responses import expand, inverses, reduce
+from recursive_dyn.contact.rows.responses import expand, inverses, moves_at, reduce
+from recursive_dyn.contact.rows.warm_start import add_wrench
 from recursive_dyn.dynamics.program_calls import evaluated_awake
 from recursive_dyn.simulation.joint_laws.actuation import shift_aims
 from recursive_dyn.simulation.joint_laws.coordinate_rows import first_motor
@@ -142,15 +143,8 @@ def note_pressing(s: StepArrays, layout: Layout, contacts: ContactTable) -> None
             body = contacts.a[c] if side == 0 else contacts.b[c]
             if group_of(layout, links, body) < 0:
                 continue
-            link, sign = links[body], 1.0 - 2.0 * side
-            at = layout.refs + 3 * link
-            for i in range(3):
-                j, k = (i + 1) % 3, (i + 2) % 3
-                arm_j = contacts.points[c, side, j] - factors[at + j]
-                arm_k = contacts.points[c, side, k] - factors[at + k]
-                turning = arm_j * contacts.impulses[c, k] - arm_k * contacts.impulses[c, j]
-                F[link, i] += sign * (turning + contacts.moments[c, i])
-                F[link, 3 + i] += sign * contacts.impulses[c, i]
+            at = layout.refs + 3 * links[body]
+            add_wrench(contacts, c, side, factors[at], factors[at + 1], factors[at + 2], F[links[body]])
     _inward(layout, factors, F, s.lending.pressing)
 
 
@@ -239,14 +233,12 @@ def _shift_gaps(s: StepArrays, layout: Layout, contacts: ContactTable, V: Annota
             group = group_of(layout, links, body)
             if group < 0 or s.lending.lends[group] == 0:
                 continue
-            link, sign = links[body], 1.0 - 2.0 * side
-            at = layout.refs + 3 * link
-            for i in range(3):
-                j, k = (i + 1) % 3, (i + 2) % 3
-                arm_j = contacts.points[c, side, j] - factors[at + j]
-                arm_k = contacts.points[c, side, k] - factors[at + k]
-                moves = V[link, 3 + i] + V[link, j] * arm_k - V[link, k] * arm_j
-                contacts.gaps[c] += most * sign * contacts.normals[c, i] * moves
+            at, point, n = layout.refs + 3 * links[body], contacts.points[c, side], contacts.normals[c]
+            x, y, z = point[0] - factors[at], point[1] - factors[at + 1], point[2] - factors[at + 2]
+            moves, share = moves_at(V, links[body], x, y, z), most * (1.0 - 2.0 * side)
+            contacts.gaps[c] += share * n[0] * moves[0]
+            contacts.gaps[c] += share * n[1] * moves[1]
+            contacts.gaps[c] += share * n[2] * moves[2]
 
 
 @compiled

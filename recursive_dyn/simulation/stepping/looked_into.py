@@ -23,12 +23,11 @@ if TYPE_CHECKING:
 _Found = tuple[ContactBuffer, np.ndarray]  # contacts, and the poses (nb, 4, 4) of bodies there
 
 
-def add_new(buffer: ContactBuffer, there: ContactBuffer, poses_there: np.ndarray, poses: np.ndarray) -> int:
-    """Add to a buffer, of bodies at ``poses`` (nb, 4, 4), the contacts of others of pairs that it does not have; how
-    many they are."""
+def _add_new(buffer: ContactBuffer, there: ContactBuffer, poses_there: np.ndarray, poses: np.ndarray) -> None:
+    """Add to a buffer, of bodies at ``poses`` (nb, 4, 4), the contacts of others of pairs that it does not have."""
     n, new = buffer.count, np.flatnonzero(_new(buffer, there))
     if not len(new):
-        return 0
+        return
     moved = there.contacts().located(poses_there).moved(poses)
     buffer.grow(n + len(new))
     own, m = buffer.table, n + len(new)
@@ -36,7 +35,6 @@ def add_new(buffer: ContactBuffer, there: ContactBuffer, poses_there: np.ndarray
         target[n:m] = source[new]
     own.points[n:m, 0], own.points[n:m, 1] = moved.point_a[new], moved.point_b[new]
     own.gaps[n:m], own.size[0] = moved.distance[new], m
-    return len(new)
 
 
 def _new(buffer: ContactBuffer, there: ContactBuffer) -> np.ndarray:
@@ -66,14 +64,13 @@ def looked_into(
             found.append((buffer.copy(), present.poses.copy()))
             _look(detection, simulation, settings, buffer, state, present, (q, it.lending.v))
             for there in found:
-                add_new(buffer, *there, present.poses)
+                _add_new(buffer, *there, present.poses)
             it.into[:] = not ended, AGAIN
             said = machine.solve(None)
             if said != INTO:
                 return said
             v, solved = state.v.copy(), buffer.copy()
-    state.q[:], state.v[:] = q, it.lending.v
-    present.update(state.q, state.v)
+    _be_at(state, present, (q, it.lending.v))
     buffer.become(solved)
     state.v[:], it.into[:] = v, (0, FOUND)
     return machine.solve(None)
@@ -84,6 +81,10 @@ def _look(
     present: Present, at: StatePair,
 ) -> None:  # fmt: skip
     """Let the state be there, and find contacts."""
+    _be_at(state, present, at)
+    detection.look(simulation, buffer, settings, None)
+
+
+def _be_at(state: State, present: Present, at: StatePair) -> None:
     state.q[:], state.v[:] = at
     present.update(state.q, state.v)
-    detection.look(simulation, buffer, settings, None)

@@ -23,9 +23,8 @@ EXPECTED = HEAD
 # from which springs took energy, J of it; then what is no sum: the most that a part of one lost, and by which spring
 TALLY_SIZE, SWEPT, SUMS = 9, 4, 7
 # the last of what leads on, which no state is asked for: into how many parts steps go (0 of a loop whose steps do not),
-# J that they made of nothing, by what that is measured, the most that they did in so many parts, and J of motion where
-# the last one ended (``finer_steps``)
-WATCH, PARTS, MADE, SIZE, FURTHEST, ENDED = 5, 0, 1, 2, 3, 4
+# J that they made of nothing, by what that is measured, and J of motion where the last one ended (``finer_steps``)
+WATCH, PARTS, MADE, SIZE, ENDED = 4, 0, 1, 2, 3
 _STATES, _TREE = 10, 9  # room for so many of them, where what is watched of every tree is too, and of one more
 _SPELL = 0.02  # s: about how long machine code runs before Python may serve an interrupt
 CODE = (1 << CODE_BITS) - 1

@@ -4,12 +4,12 @@ What a symplectic rule keeps is not the energy that is measured, which is off by
 chords h^2 / 12 of Gauss's constraint, which swells and shrinks where joints whip. Halving steps where that is much and
 lengthening them again would make energy; a change for good does so once, three quarters of what it is off by then. A
 kernel tells by how much each step is off, J, and by what that is to be measured (``chords.made_energy``). What steps
-made adds up, and is forgotten as slowly as the largest measure is. Where it is more than FAR of that all later steps
-are in twice as many parts, up to MOST; where it was more than NEAR they are so once most of it came back, when there is
-little to lose. A quarter of the sum is what the shorter steps are off by. A step that makes more than GROSS alone, as
-of springs that swing within it, is taken again, in twice as many. It is of steps alone: what anyone writes between
-them, what pushes, contacts or motors give is no part of it. Whoever takes a share of the motion between steps takes as
-much of the sum with it: what rests on something falls anew in every step, by the same energy too little.
+made adds up, and is forgotten as slowly as the largest measure is. Where it is more than FAR of that, or as many times
+less as there are parts, all later steps are in twice as many, up to MOST: what changes lose in all is less than twice
+what the first one does. A quarter of the sum is what the shorter steps are off by. A step that makes more than GROSS
+alone, as of springs that swing within it, is taken again, in twice as many. It is of steps alone: what anyone writes
+between them, what pushes, contacts or motors give is no part of it. Whoever takes a share of the motion between steps
+takes as much of the sum with it: what rests on something falls anew in every step, by the same energy too little.
 """
 
 from __future__ import annotations
@@ -17,13 +17,11 @@ from __future__ import annotations
 from recursive_dyn.codegen.emitting.ir_text import copy, load, place
 from recursive_dyn.codegen.emitting.llvm import scalar_literal
 from recursive_dyn.codegen.emitting.sizes import Sizes
-from recursive_dyn.integrators.compiled_loop import ENDED, FURTHEST, MADE, PARTS, SIZE, WATCH
+from recursive_dyn.integrators.compiled_loop import ENDED, MADE, PARTS, SIZE, WATCH
 
 MOST = 8.0  # parts of a step
-FAR = 1.2e-3  # of the kinetic energy, beyond which steps may not make or lose any
-NEAR = 0.7e-3  # of it, beyond which they should not have, once a quarter is left of what they did
-GROSS = 1e-2  # of it, more than which no step is to make or lose alone: it is taken again
-CALM = 4.0  # times less than the most that it was is what they are off by then
+FAR = 2e-3  # of the kinetic energy, beyond which whole steps may not make or lose any; of parts, so many times less
+GROSS = 1e-3  # of it, more than which no step is to make or lose alone: it is taken again
 LASTING = 1.0 - 2.0**-16  # of what steps made, and of the measure, is left after a step: some 65 000 count
 _SIZE, _FIRST, _LAST = 1, 2, 3  # behind what a kernel tells that it made: its measure, motion at the start, at the end
 
@@ -91,9 +89,7 @@ def weighed(made: int) -> str:
   %watched = fcmp oge double %told, 1.0
   %fewer = fcmp olt double %told, {scalar_literal(MOST)}
   %divisible = and i1 %watched, %fewer
-  %lost.now = fneg double %made.now
-  %gained = fcmp ogt double %made.now, 0.0
-  %alone = select i1 %gained, double %made.now, double %lost.now
+  %alone = call double @llvm.fabs.f64(double %made.now)
   %gross = fmul double %size.now, {scalar_literal(GROSS)}
   %grossly = fcmp ogt double %alone, %gross
   %again.finer = and i1 %grossly, %divisible"""
@@ -108,30 +104,17 @@ def twice(sizes: Sizes) -> str:
 
 def judged(made: int) -> str:
     """What steps made is kept, and more parts are taken from here on; made: where this one's is, from %end."""
-    return f"""{load("most.before", "double", "%watch", FURTHEST)}
-{load("ended.here", "double", "%end", made + _LAST)}
-  %most.left = fmul double %most.before, %share
-  %lost.all = fneg double %made.all
-  %gains = fcmp ogt double %made.all, 0.0
-  %off = select i1 %gains, double %made.all, double %lost.all
-  %further = fcmp ogt double %off, %most.left
-  %furthest = select i1 %further, double %off, double %most.left
-  %far = fmul double %size.now, {scalar_literal(FAR)}
-  %near = fmul double %size.now, {scalar_literal(NEAR)}
+    return f"""{load("ended.here", "double", "%end", made + _LAST)}
+  %off = call double @llvm.fabs.f64(double %made.all)
+  %far.whole = fmul double %size.now, {scalar_literal(FAR)}
+  %far = fdiv double %far.whole, %parts
   %now = fcmp ogt double %off, %far
-  %was.off = fcmp ogt double %furthest, %near
-  %calm.off = fmul double %off, {scalar_literal(CALM)}
-  %calm = fcmp olt double %calm.off, %furthest
-  %calmly = and i1 %was.off, %calm
-  %asked.for = or i1 %now, %calmly
-  %finer = and i1 %asked.for, %divisible
+  %finer = and i1 %now, %divisible
   %twice = fadd double %told, %told
   %made.less = fmul double %made.all, 0.25
   %parts.next = select i1 %finer, double %twice, double %told
   %made.next = select i1 %finer, double %made.less, double %made.all
-  %most.next = select i1 %finer, double 0.0, double %furthest
   store double %parts.next, ptr %told.p
   store double %made.next, ptr %made.before.p
-  store double %most.next, ptr %most.before.p
   store double %ended.here, ptr %ended.before.p
   store double %size.now, ptr %size.before.p"""

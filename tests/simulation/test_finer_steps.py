@@ -70,6 +70,8 @@ def test_parts_go_with_snapshots_and_copies_to_the_bit():
     """From before steps are doubled, in between and after that, one by one as all at once."""
     start = links(SLENDER, False)
     sim = simulation(start, 1 / 60)
+    sim.step(900)
+    assert sim.report.step_parts == 1
     for _ in range(4):
         kept, sent, twin = sim.snapshot(), sim.snapshot_bytes(), pickle.loads(pickle.dumps(sim))
         parts = sim.report.step_parts

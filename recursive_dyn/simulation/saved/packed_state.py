@@ -22,7 +22,7 @@ from recursive_dyn.simulation.saved.scene_mark import DIGEST, PARTS, difference
 from recursive_dyn.simulation.saved.state_transfer import SLEEPING, TURNING, PackedNumbers
 from recursive_dyn.simulation.state import State
 
-MAGIC, VERSION = b"RDYN", 10
+MAGIC, VERSION = b"RDYN", 11
 _HEAD = struct.Struct(f"<4sHHII{DIGEST * len(PARTS)}s9I")  # magic, version, flags, length, checksum, mark; counts
 _CLOCKS = struct.Struct("<2d")
 # tau is not zero; momenta are carried; contacts have moments; joints between free bodies were found; trees are pressed;

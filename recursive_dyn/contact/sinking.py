@@ -21,25 +21,37 @@ from recursive_dyn.contact.rows.lasting import at_center, dot, fallen, lone_of
 from recursive_dyn.contact.rows.responses import expand
 from recursive_dyn.contact.rows.sustaining import HALF
 from recursive_dyn.contact.spinning import is_alone
-from recursive_dyn.contact.tuning import SUNK
+from recursive_dyn.contact.tuning import SUNK, SUNK_FALLS
 
 
 @compiled
-def left_to_lift(problem: ImpulseProblem, whole: Island, these: Partition, early: Flags, bounced: Bounced) -> Floats:
+def left_to_lift(
+    problem: ImpulseProblem, whole: Island, these: Partition, early: Flags, bounced: Bounced, began: Floats
+) -> Floats:
     """What moving positions may lift each island by, J (islands,): what impulses of one that ended ``early`` took; inf
-    where that is not bounded, as where something bounces, whose heights are those of its velocities, or lies deeper in
-    another than what sinks does: it was built so."""
-    left, none = np.full(these.total[0], np.inf), np.zeros((0, 3))
+    where that is not bounded, as where something bounces, whose heights are those of its velocities, or lay deeper in
+    another as the step began than what sinks does: it was built so. began (n or more,): gaps then, m."""
+    left, none, g, h = np.full(these.total[0], np.inf), np.zeros((0, 3)), problem.lone.gravity, problem.options.h
+    sunk = max(SUNK, SUNK_FALLS * h * h * np.sqrt(g[0] * g[0] + g[1] * g[1] + g[2] * g[2]))
     for k in range(these.total[0]):
         if early[k] and problem.options.position_share == HALF:
             if len(none) == 0:
                 none = np.zeros((len(whole.targets), 3))
             it, bounces, deepest = member(whole, these, k), 0.0, 0.0
             for c in it.contacts:
-                bounces, deepest = bounces + bounced[c, 0], min(deepest, problem.contacts.gaps[c])
-            if bounces == 0.0 and deepest > -SUNK and len(it.scalars) == 0 and is_alone(problem, it):
+                bounces, deepest = bounces + bounced[c, 0], min(deepest, began[c])
+            if bounces == 0.0 and deepest > -sunk and len(it.scalars) == 0 and is_alone(problem, it):
                 left[k] = -gain(it, none)[0]
     return left
+
+
+@compiled
+def is_bounded(left: Floats) -> bool:
+    """Whether there is an island that may not be lifted by anything."""
+    least = np.inf
+    for energy in left:
+        least = min(least, energy)
+    return least < np.inf
 
 
 @compiled
@@ -59,11 +71,10 @@ def _lifted_by(problem: ImpulseProblem, it: Island, V: Annotated[np.ndarray, flo
 
 @compiled
 def bounded(problem: ImpulseProblem, whole: Island, these: Partition, root: Floats, left: Floats, z: Floats) -> None:
-    """Shorten whitened ways z of islands, towards those for half of the step, to where they lift by what is left."""
-    layout, options, least_left = problem.layout, problem.options, np.inf
-    for k in range(these.total[0]):
-        least_left = min(least_left, left[k])
-    if least_left == np.inf:
+    """Shorten whitened ways z of islands, towards those for half of the step and then nothing, to where they lift by
+    what is left."""
+    layout, options = problem.layout, problem.options
+    if not is_bounded(left):
         return
     half, x = np.empty(len(z)), np.empty(layout.nv)
     for k in range(len(z)):
@@ -75,7 +86,11 @@ def bounded(problem: ImpulseProblem, whole: Island, these: Partition, root: Floa
         if left[k] < np.inf:
             it = member(whole, these, k)
             least, most = _lifted_by(problem, it, V), _lifted_by(problem, it, ways)
-            if most > max(left[k], least):
-                share = max(left[k] - least, 0.0) / (most - least)
+            if least > left[k]:
+                share = max(left[k], 0.0) / least
+                for slot in it.slots:
+                    z[slot] = share * half[slot]
+            elif most > left[k]:
+                share = (left[k] - least) / (most - least)
                 for slot in it.slots:
                     z[slot] = half[slot] + share * (z[slot] - half[slot])

@@ -28,7 +28,7 @@ from recursive_dyn.contact.rows.sustaining import carried, given_halves, noted, 
 from recursive_dyn.contact.rows.targets import contact_targets, limit_targets
 from recursive_dyn.contact.rows.turning import bent, corrected, ended, judged
 from recursive_dyn.contact.rows.warm_start import matched, started, to_world_axes
-from recursive_dyn.contact.sinking import bounded, left_to_lift
+from recursive_dyn.contact.sinking import bounded, is_bounded, left_to_lift
 from recursive_dyn.contact.spinning import give_back, struck_trees
 from recursive_dyn.contact.tuning import PUSHING
 from recursive_dyn.contact.withdrawing import withdraw
@@ -79,7 +79,7 @@ def solve(given: ImpulseProblem) -> ImpulseFacts:
     if some:
         done, change = withdraw(problem, whole, these, same, powers, kicked, pushes, shares, wanted, bounced, early)
         sweeps, residual = max(sweeps, done), max(residual, change)
-    most = left_to_lift(problem, whole, these, early, bounced)
+    most = left_to_lift(problem, whole, these, early, bounced, began)
     _velocities(problem, y, pushes, root, V)
     ends, states = np.empty((len(problem.lone.links), 6)), _gaps(problem, whole, wanted, began)
     ended(problem, V, ends)
@@ -132,7 +132,7 @@ def _positions(
         count += pushed[k]
         if pushed[k] and has_impacts(it, states.wanted, 0.5 * options.slop):
             _date(problem, it, z)
-    if count > 0:
+    if count > 0 or is_bounded(most):
         before = z.copy()
         end = begun(whole.time, options.clock, 0.5 * PUSHING * options.microseconds)
         for k in range(total):

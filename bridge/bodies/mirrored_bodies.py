@@ -32,7 +32,7 @@ class MirroredBodies:
     up when bodies were added. ``parted``: by body, ids of those that it never touches; ``group``, ``masks``: Bullet's
     collision group of all, and masks of those, by name, that are not OTHERS; ``groups``: what ids stand for, where that
     is known; ``static_skins``, ``static_boxes``: of scenery, by id, by how much it is larger than its shapes, and ids
-    of boxes.
+    of boxes; ``planes``: ids of what stands for planes.
 
     ``shown`` says whether anyone looks at the connection, so that visual shapes are worth making. As ``arrange`` left
     them: ids (m,), all of ``of``, owners (m,), the number of the body of each, skins (m,), by how much it is larger
@@ -57,7 +57,7 @@ class MirroredBodies:
         self._walls: dict[int, np.ndarray] = {}  # boxes of scenery, axes of the world
         self.parted: dict[str, set[int]] = {}
         self._standing: list[int] = []  # scenery, in its order
-        self._planes: list[int] = []  # of it, what stands for planes
+        self.planes: list[int] = []  # of it, what stands for planes
         self.masks: dict[str, int] = {}
         self.woken = 0  # how often one was taken anew that may have slept
         self._drawn: list[int] = []
@@ -106,7 +106,7 @@ class MirroredBodies:
 
     def remove(self, name: str) -> None:
         """A body of the scene went. Bullet gives its ids to others, who shall meet whom they may meet."""
-        ids, parted = self.of.pop(name), self.parted.pop(name, set()) - set(self._planes)
+        ids, parted = self.of.pop(name), self.parted.pop(name, set()) - set(self.planes)
         self.masks.pop(name, None)
         for body in ids:
             for other in parted | set(ids) - {body}:
@@ -152,7 +152,7 @@ class MirroredBodies:
 
     def _let_meet(self, a: str, b: str, meet: bool) -> None:
         for one, other in product(self._ids(a), self._ids(b)):
-            if one not in self._planes and other not in self._planes:
+            if one not in self.planes and other not in self.planes:
                 pybullet.setCollisionFilterPair(one, other, -1, -1, meet, physicsClientId=self._client)
         for name in self.masks.keys() & {a, b} if WORLD in (a, b) else ():
             self.masks[name] = ALL if meet else OTHERS
@@ -180,7 +180,7 @@ class MirroredBodies:
         self._standing.append(body)
         self._walls[body] = np.array(self._box([body]))
         if plane:
-            self._planes.append(body)
+            self.planes.append(body)
             regroup(body, STATICS, OTHERS & ~self.group, self._client)
         return body
 
@@ -193,12 +193,12 @@ class MirroredBodies:
     def remove_scenery(self, body: int) -> None:
         """Something static went."""
         for name, ids in self.of.items():
-            if body not in self._planes and body in self.ignored(name):
+            if body not in self.planes and body in self.ignored(name):
                 for own in ids:
                     pybullet.setCollisionFilterPair(own, body, -1, -1, 1, physicsClientId=self._client)
         for others in self.parted.values():
             others.discard(body)
-        for listed in (self._standing, self._planes):
+        for listed in (self._standing, self.planes):
             if body in listed:
                 listed.remove(body)
         del self._walls[body]

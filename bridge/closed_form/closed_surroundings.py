@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from bridge.closed_form.closed_bounds import bounds_of
 from bridge.closed_form.closed_contacts import (
     NO_PAIRS,
     NO_ROWS,
@@ -23,6 +24,7 @@ from bridge.curved.manifold_points import Found
 from recursive_dyn.codegen.compiled import Floats
 from recursive_dyn.contact.contact_buffer import ContactBuffer, ContactTable
 from recursive_dyn.contact.contacts import Contacts
+from recursive_dyn.simulation.bounds import UNKNOWN, Bounds
 from recursive_dyn.simulation.present import Present
 from recursive_dyn.simulation.surroundings import Lookout, Surrounded
 
@@ -46,11 +48,19 @@ class ClosedSurroundings:
         shapes = len(scene.solids.bodies)
         self._pairs: PairRoom = pair_room(shapes, _ROOM * shapes + 16)
         self._given: tuple[Any, ...] = ()
+        self._bounds = UNKNOWN
 
     @property
     def calm(self) -> bool:
         """Nothing else moves."""
         return True
+
+    @property
+    def bounds(self) -> Bounds:
+        """Boxes about all there is."""
+        if self._bounds is UNKNOWN:
+            self._bounds = bounds_of(self.scene)
+        return self._bounds
 
     def lookout(self, present: Present, buffer: ContactBuffer, h: Floats) -> Lookout:
         """What a step asks, bound."""
@@ -58,7 +68,7 @@ class ClosedSurroundings:
         if not known or known[0] is not buffer.table or known[1] is not present or known[2] is not h:
             look = self._look(present, buffer.table)
             speeds = Speeds(present.twists, present.start_twists, self.scene.reach, h)
-            calls = Lookout(cuts_closed.bind(look, speeds), look_closed.bind(look))
+            calls = Lookout(cuts_closed.bind(look, speeds), look_closed.bind(look), lambda: self.bounds)
             self._given = buffer.table, present, h, calls
         calls = self._given[3]
         return calls

@@ -23,11 +23,13 @@ from recursive_dyn.contact.contact_buffer import ContactBuffer, ContactTable
 from recursive_dyn.contact.contact_record import Contact
 from recursive_dyn.contact.contacts import Contacts
 from recursive_dyn.errors import StateError
+from recursive_dyn.simulation.bounds import Bounds
 from recursive_dyn.simulation.present import Present
 from recursive_dyn.simulation.surroundings import Lookout, Surrounded
 
-_ATTEMPTS = 100  # to find contacts, of which each mends what was in the way of the one before,
-_SILENCES = 3  # of which in so many Bullet may be found changed, or without an answer
+_ATTEMPTS = 100  # to find contacts, of which each mends what was in the way of the one before
+_SILENCES = 3  # of these, in which Bullet may be found changed, or without an answer
+_Where = tuple[np.ndarray, np.ndarray, np.ndarray]  # poses, twists, and who sleeps, of all bodies
 _AWAY = 1e5  # m above everything
 
 
@@ -43,16 +45,14 @@ class BulletSurroundings:
         self._scene, self._connection, self._client = scene, scene.connection, scene.connection.id
         bullet = reached(self._client)
         self._route: Route = OrdinaryRoute(scene.connection) if bullet is None else DirectRoute(bullet, self._client)
-        self._population = Population(scene.connection, scene.bodies, scene.names, self._route.ids)
+        self._population = Population(scene, self._route.ids)
         self._contacts = BulletContacts(scene.connection, scene.bodies, scene.pairs)
         self._placed = Placed(scene.bodies)
         self._crowd = Crowd((), self._client)  # the free bodies of the last detection
-        self._buffer = ContactBuffer(1)  # of the last detection
         self._given: Look | None = None
         self._haste: Haste | None = None
         self._awake = np.zeros(len(scene.names), dtype=np.int64)  # of bodies, where none sleeps
-        self._lookout: Lookout | None = None
-        self._bound: tuple[ContactTable, Present] | None = None  # what the lookout is of
+        self._bound: tuple[ContactTable, Present, Lookout | None] | None = None  # a lookout, and what it is of
         self.late = self.shared = False
         self._h, self._stage = np.zeros(1), np.zeros(1, dtype=np.int64)
 
@@ -97,15 +97,20 @@ class BulletSurroundings:
 
     def lookout(self, present: Present, buffer: ContactBuffer, h: Floats) -> Lookout | None:
         """What a step asks of Bullet, bound, unless Bullet has something to move."""
+        bound = self._bound
         if self._population.lively:
             return None
-        bound = self._bound
         if bound is None or bound[0] is not buffer.table or bound[1] is not present:
             look = self._asked(present.poses, present.twists, present.asleep, buffer)
-            self._lookout = self._route.lookout(self._population.sweep(present, h), look)
-            self._bound = buffer.table, present
-        self._buffer, self.late = buffer, False
-        return self._lookout
+            found = self._route.lookout(self._population.sweep(present, h), look, self._population.bounds)
+            bound = self._bound = buffer.table, present, found
+        self.late = False
+        return bound[2]
+
+    @property
+    def bounds(self) -> Bounds:
+        """Boxes about all there is, unless Bullet has bodies of its own."""
+        return self._population.bounds()
 
     def detect_into(self, simulation: Surrounded, buffer: ContactBuffer) -> None:
         """``detect``, into a buffer."""
@@ -119,7 +124,7 @@ class BulletSurroundings:
     def look_on(self, said: int, simulation: Surrounded, buffer: ContactBuffer) -> None:
         """Mend what was in the way of a look, and tell how contacts drift."""
         present = simulation.present
-        self._found(said, present.poses, present.twists, present.asleep, buffer)
+        self._found(said, (present.poses, present.twists, present.asleep), buffer)
         if self._population.lively:  # since now
             self._find_among_others(simulation, present, buffer)
 
@@ -205,21 +210,18 @@ class BulletSurroundings:
 
     def others(self, contacts: Contacts) -> list[str]:
         """What B is called, of each contact, where nothing moves it."""
-        population = self._population
-        return self._contacts.others(contacts.key, population.census.ids, population.known.ranks)
+        return self._contacts.others(contacts.key, self._population.census.ids, self._population.known.ranks)
 
     def _find(self, poses: np.ndarray, twists: np.ndarray, buffer: ContactBuffer) -> None:
         """Write what Bullet finds, and what the planes do, of all bodies."""
-        said = self._route.look(self._asked(poses, twists, self._awake, buffer))
-        self._found(said, poses, twists, self._awake, buffer)
+        where = poses, twists, self._awake
+        self._found(self._route.look(self._asked(*where, buffer)), where, buffer)
 
-    def _found(
-        self, drifting: int, poses: np.ndarray, twists: np.ndarray, asleep: np.ndarray, buffer: ContactBuffer
-    ) -> None:
+    def _found(self, drifting: int, where: _Where, buffer: ContactBuffer) -> None:
         """What else there is to do after a look that said this."""
-        self._buffer, self.late = buffer, False
+        self.late = False
         if drifting < 0:
-            drifting = self._mended(drifting, poses, twists, asleep, buffer)
+            drifting = self._mended(drifting, where, buffer)
         if drifting:
             with self._connection.guard():
                 self._contacts.drift(drifting, buffer)
@@ -235,9 +237,7 @@ class BulletSurroundings:
             self._given, self._bound = given, None
         return self._given
 
-    def _mended(
-        self, said: int, poses: np.ndarray, twists: np.ndarray, asleep: np.ndarray, buffer: ContactBuffer
-    ) -> int:
+    def _mended(self, said: int, where: _Where, buffer: ContactBuffer) -> int:
         """Look again until nothing is in the way; how many contacts drift."""
         silences = 0
         try:
@@ -253,7 +253,7 @@ class BulletSurroundings:
                     self._contacts.learn()
                 elif said == NO_ROOM:
                     self._contacts.make_room(buffer, len(self._scene.planes.table().found.whole))
-                said = self._route.look(self._asked(poses, twists, asleep, buffer))
+                said = self._route.look(self._asked(*where, buffer))
         finally:
             self._stage[0] = ALL
         raise StateError("Bullet gives no answer; close this mirror and create a new PyBulletMirror")

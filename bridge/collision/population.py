@@ -8,18 +8,19 @@ from typing import Any
 import numpy as np
 import pybullet
 
-from bridge.bodies.mirrored_bodies import MirroredBodies
+from bridge.bodies.mirrored_scene import MirroredScene
 from bridge.bodies.true_shapes import TrueShapesTable
+from bridge.collision.bullet_bounds import bounds_of
 from bridge.collision.bullet_calls import Census, nobody
 from bridge.collision.contact_points import BITS, Known
 from bridge.collision.free_bodies import FreeBody, articulated
 from bridge.collision.looking import Haste
 from bridge.collision.placing import HALF
 from bridge.collision.sweeping import MOVING, Sweep, most_parts, who_is_fast
-from bridge.connection import Connection
 from bridge.outsiders import WORLD
 from recursive_dyn.contact.contacts import STATIC
 from recursive_dyn.errors import StateError
+from recursive_dyn.simulation.bounds import UNKNOWN, Bounds
 from recursive_dyn.simulation.present import Present
 
 _AROUND = 0.05  # m besides a step's motion within which a free body of Bullet's takes part
@@ -33,18 +34,18 @@ class Population:
     scenery. All are those of the last ``count``.
     """
 
-    def __init__(
-        self, connection: Connection, bodies: MirroredBodies, names: Sequence[str], ids: Callable[[], list[int]]
-    ) -> None:
+    def __init__(self, scene: MirroredScene, ids: Callable[[], list[int]]) -> None:
         """ids: tells who there is, in Bullet's order."""
-        self._ids, self._connection, self._client = ids, connection, connection.id
-        self._bodies, self._names = bodies, names
+        self._ids, self._connection, self._client = ids, scene.connection, scene.connection.id
+        self._scene, self._bodies = scene, scene.bodies
+        self._names: Sequence[str] = scene.names
         self._numbers = np.zeros(0, dtype=np.int64)
         self._ignored: np.ndarray | None = None
-        none, counts = np.zeros(0, dtype=bool), (_integers([len(names)]), _integers([0]))
+        self._bounds = UNKNOWN
+        none, counts = np.zeros(0, dtype=bool), (_integers([len(self._names)]), _integers([0]))
         self.known = Known(self._numbers, self._numbers, np.zeros(0), none, none, none, *counts)
         self.census, self.true_shapes = nobody(), TrueShapesTable()
-        self.reach, self.boxes, self.walls = bodies.reach, bodies.boxes, np.zeros((0, 6))
+        self.reach, self.boxes, self.walls = scene.bodies.reach, scene.bodies.boxes, np.zeros((0, 6))
         self.free: list[FreeBody] = []
         self.lively = self.shared = False
 
@@ -131,9 +132,15 @@ class Population:
             self._ignored = np.sort(_integers(keys))
         return self._ignored
 
+    def bounds(self) -> Bounds:
+        """Boxes about all there is, if it is the mirror's."""
+        if self._bounds is UNKNOWN and not self.shared:
+            self._bounds = bounds_of(self._scene, self.ignored(), self.known.numbers)
+        return self._bounds
+
     def forget_pairs(self) -> None:
         """Others may touch each other from now on."""
-        self._ignored = None
+        self._ignored, self._bounds = None, UNKNOWN
 
     def _tell(self, size: int, others: Sequence[int]) -> None:
         """Tables of what each id below ``size`` is."""

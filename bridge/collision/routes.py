@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Protocol
 
 import numpy as np
@@ -26,14 +27,15 @@ from bridge.collision.placing import Placement, Placing, groups_of, note_dormant
 from bridge.collision.sweeping import Sweep, cuts
 from bridge.connection import Connection
 from recursive_dyn.codegen.loops.calling import Arena, Packed
+from recursive_dyn.simulation.bounds import Bounds
 from recursive_dyn.simulation.surroundings import Lookout
 
 
 class Route(Protocol):
     """What is asked of Bullet in a step; whatever is UNSEEN was not done."""
 
-    def lookout(self, sweep: Sweep, given: Look) -> Lookout | None:
-        """``cuts`` and ``look`` as calls that machine code may make; None if Python must."""
+    def lookout(self, sweep: Sweep, given: Look, bounds: Callable[[], Bounds]) -> Lookout | None:
+        """``cuts`` and ``look`` as calls that machine code may make, with bounds; None if Python must."""
         ...
 
     def ids(self) -> list[int]:
@@ -62,11 +64,11 @@ class DirectRoute:
         self._arenas: tuple[Arena | None, Arena | None] = (None, None)  # of the lookout given last, the only one in use
         self._ids, self._room = KeptCall(body_ids, self._bullet, client), np.zeros(64, dtype=np.int64)
 
-    def lookout(self, sweep: Sweep, given: Look) -> Lookout | None:
+    def lookout(self, sweep: Sweep, given: Look, bounds: Callable[[], Bounds]) -> Lookout | None:
         haste = cuts.bind(self._bullet, self._client, sweep, arena=self._arenas[0]).holding()
         looked = look.bind(self._bullet, self._client, given, arena=self._arenas[1]).holding()
         self._arenas = haste.arena, looked.arena
-        return Lookout(haste, looked)
+        return Lookout(haste, looked, bounds)
 
     def ids(self) -> list[int]:
         count = self._ids(self._room)
@@ -93,7 +95,7 @@ class OrdinaryRoute:
         self._note_due, self._looks_twice = KeptCall(note_due), KeptCall(looks_twice)
         self._hurrying, self._written = KeptCall(hurrying), KeptCall(written)
 
-    def lookout(self, sweep: Sweep, given: Look) -> Lookout | None:
+    def lookout(self, sweep: Sweep, given: Look, bounds: Callable[[], Bounds]) -> Lookout | None:
         return None
 
     def ids(self) -> list[int]:

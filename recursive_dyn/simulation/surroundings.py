@@ -10,6 +10,7 @@ from recursive_dyn.codegen.compiled import Floats
 from recursive_dyn.codegen.loops.calling import Bound
 from recursive_dyn.contact.contact_buffer import ContactBuffer
 from recursive_dyn.contact.contacts import Contacts
+from recursive_dyn.simulation.bounds import UNKNOWN, Bounds
 from recursive_dyn.simulation.moving import Moving
 from recursive_dyn.simulation.present import Present
 
@@ -50,11 +51,12 @@ class Lookout(NamedTuple):
 
     haste: a call that gives by how much ``substeps`` is more than 1, or a negative number if that must be asked; look:
     one that writes contacts into a buffer, and gives 0 unless there is more to do. Both None where nothing can be
-    touched.
+    touched. bounds: gives those of the surroundings.
     """
 
     haste: Bound | None = None
     look: Bound | None = None
+    bounds: Callable[[], Bounds] = lambda: UNKNOWN
 
 
 ALONE, NOT_KNOWN = Lookout(), -1
@@ -67,6 +69,11 @@ class DirectSurroundings(Surroundings, Protocol):
     @property
     def calm(self) -> bool:
         """Whether nothing moves but the simulation's own bodies, which may sleep then."""
+        ...
+
+    @property
+    def bounds(self) -> Bounds:
+        """Boxes about all that may be touched, the same ones as long as they hold, or UNKNOWN."""
         ...
 
     def lookout(self, present: Present, buffer: ContactBuffer, h: Floats) -> Lookout | None:

@@ -10,6 +10,7 @@ from recursive_dyn.contact.contact_buffer import ContactBuffer
 from recursive_dyn.contact.contacts import Contacts
 from recursive_dyn.contact.settings import Settings
 from recursive_dyn.errors import StateError
+from recursive_dyn.simulation.bounds import UNKNOWN, Bounds
 from recursive_dyn.simulation.present import Present
 from recursive_dyn.simulation.surroundings import (
     ALONE,
@@ -54,6 +55,11 @@ class Detection:
         if self._direct is not None:
             return self._direct.lookout(present, buffer, h) if present and settings.detect == "step" else None
         return ALONE if self.surroundings is None else None
+
+    @property
+    def bounds(self) -> Bounds:
+        """Boxes about all that may be touched, or UNKNOWN."""
+        return UNKNOWN if self._direct is None else self._direct.bounds
 
     def look(self, simulation: Surrounded, buffer: ContactBuffer, settings: Settings, said: int | None) -> None:
         """Contacts where the flight led: found anew, or those kept, moved along with their bodies.

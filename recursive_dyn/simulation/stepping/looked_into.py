@@ -20,12 +20,14 @@ from recursive_dyn.simulation.surroundings import NOT_KNOWN, Surrounded
 if TYPE_CHECKING:
     from recursive_dyn.simulation.stepping.step_machine import StepMachine
 
-_Found = tuple[ContactBuffer, np.ndarray]  # contacts, and the poses (nb, 4, 4) of bodies there
+_Found = tuple[ContactBuffer, np.ndarray, np.ndarray]  # contacts, poses (nb, 4, 4) of bodies there, who was led
 
 
-def _add_new(buffer: ContactBuffer, there: ContactBuffer, poses_there: np.ndarray, poses: np.ndarray) -> None:
-    """Add to a buffer, of bodies at ``poses`` (nb, 4, 4), the contacts of others of pairs that it does not have."""
-    n, new = buffer.count, np.flatnonzero(_new(buffer, there))
+def _add_new(
+    buffer: ContactBuffer, there: ContactBuffer, led: np.ndarray, poses_there: np.ndarray, poses: np.ndarray
+) -> None:
+    """Add to a buffer, of bodies at ``poses`` (nb, 4, 4), the contacts of others that are ``_new`` to it."""
+    n, new = buffer.count, np.flatnonzero(_new(buffer, there, led))
     if not len(new):
         return
     moved = there.contacts().located(poses_there).moved(poses)
@@ -37,12 +39,14 @@ def _add_new(buffer: ContactBuffer, there: ContactBuffer, poses_there: np.ndarra
     own.gaps[n:m], own.size[0] = moved.distance[new], m
 
 
-def _new(buffer: ContactBuffer, there: ContactBuffer) -> np.ndarray:
-    """Which contacts (n,) of others are of pairs that a buffer does not have; none where there are free bodies."""
+def _new(buffer: ContactBuffer, there: ContactBuffer, led: np.ndarray) -> np.ndarray:
+    """Which contacts (n,) of others are of pairs that a buffer does not have, and of a body that is led (nb + 1,); none
+    where there are free bodies."""
     keys, known = there.table.keys[: there.count], buffer.table.keys[: buffer.count]
     if buffer.free is not NOBODY or there.free is not NOBODY or np.array_equal(keys, known):
         return np.zeros(len(keys), dtype=bool)
-    return np.asarray(~np.isin(keys, known))
+    a, b = there.table.a[: there.count], there.table.b[: there.count]
+    return np.asarray(~np.isin(keys, known) & ((led[a] | led[b]) > 0))
 
 
 def looked_into(
@@ -52,7 +56,7 @@ def looked_into(
     """Go on from a solve that led away: if anything new is met where the step began, or where the solve led, it is
     solved again with that; what the solve says. PartTooLong where that gets too deep into something."""
     it, buffer, found, q = machine.arrays, machine.buffer, list[_Found](), state.q.copy()
-    v, solved = state.v.copy(), buffer.copy()
+    v, solved, led = state.v.copy(), buffer.copy(), it.led.bodies
     for ended in (False, True) if it.kept.pressing.any() else (True,):  # nothing else is left behind by a flight
         to = it.start_q, it.start_v
         if ended:
@@ -60,19 +64,20 @@ def looked_into(
         _look(detection, simulation, settings, buffer, state, present, to)
         if ended and it.part[1] == 1 and (parts := detection.parts(simulation, settings, h, NOT_KNOWN)) > 1:
             raise PartTooLong(parts)
-        if _new(solved, buffer).any():
-            found.append((buffer.copy(), present.poses.copy()))
+        if _new(solved, buffer, led).any():
+            found.append((buffer.copy(), present.poses.copy(), led.copy()))
             _look(detection, simulation, settings, buffer, state, present, (q, it.lending.v))
-            for there in found:
-                _add_new(buffer, *there, present.poses)
-            it.into[:] = not ended, AGAIN
+            for there, poses, whose in found:
+                _add_new(buffer, there, whose, poses, present.poses)
+            it.into[:2] = not ended, AGAIN
+            machine.bounded(detection.bounds)
             said = machine.solve(None)
             if said != INTO:
                 return said
             v, solved = state.v.copy(), buffer.copy()
     _be_at(state, present, (q, it.lending.v))
     buffer.become(solved)
-    state.v[:], it.into[:] = v, (0, FOUND)
+    state.v[:], it.into[:2] = v, (0, FOUND)
     return machine.solve(None)
 
 

@@ -20,6 +20,7 @@ from recursive_dyn.contact.rows.warm_start import felt_by_bodies
 from recursive_dyn.contact.solve import solve
 from recursive_dyn.dynamics.program_calls import all_finite, evaluated_awake
 from recursive_dyn.integrators.compiled_loop import TALLY, TALLY_SIZE
+from recursive_dyn.simulation.bounds import Bounds
 from recursive_dyn.simulation.flying.flight import DONE, LEAPT, LOST, flown, move_tally
 from recursive_dyn.simulation.joint_laws.actuation import aim, exceeded, told
 from recursive_dyn.simulation.joint_laws.coordinate_rows import active_rows, first_motor, first_rows, passed
@@ -31,7 +32,7 @@ from recursive_dyn.simulation.stepping.bounced_trees import energies_left, keep_
 from recursive_dyn.simulation.stepping.bouncing import note_bouncing
 from recursive_dyn.simulation.stepping.impulses import acted_here, moved, pulled_here, swinging
 from recursive_dyn.simulation.stepping.leaps import leapt
-from recursive_dyn.simulation.stepping.led_into import AGAIN, BEGINS, FOUND, INTO, leads_away
+from recursive_dyn.simulation.stepping.led_into import AGAIN, BEGINS, FOUND, INTO, leads_into
 from recursive_dyn.simulation.stepping.led_motors import took
 from recursive_dyn.simulation.stepping.lent_forces import aim_back, go_on, lend, note_pressing, shift_rows, take_back
 from recursive_dyn.simulation.stepping.lone_bodies import kicked, moving_alone, straight
@@ -124,7 +125,7 @@ def _flown(s: StepArrays, tau: Floats) -> int:
 
 @compiled
 def solve_and_settle(
-    s: StepArrays, layout: Layout, contacts: ContactTable, earlier: ContactTable, free: FreeRoom
+    s: StepArrays, layout: Layout, contacts: ContactTable, earlier: ContactTable, free: FreeRoom, bounds: Bounds
 ) -> int:
     """What impulses make of where the flight led, with the momentum that is owed: DONE, LOST if it is not finite, or
     WILD where that is so swift that it is to be weighed.
@@ -143,11 +144,12 @@ def solve_and_settle(
         return WOKEN
     n, it = contacts.size[0], s.sources.motors
     lone, floating = s.sleep.moving_lone[: s.sleep.counts[1]], s.sleep.moving_lone[: s.sleep.counts[2]]
-    located(floating, s.owed, s.present)
-    moving_alone(s.trees, s.owed, s.present, s.lone, lone)
-    if s.into[1] != FOUND and not _solved(s, layout, contacts, earlier, free):
-        return LOST
-    if s.into[0] > 0 and leads_away(s, layout, contacts, earlier):
+    if s.into[1] != FOUND:
+        located(floating, s.owed, s.present)
+        moving_alone(s.trees, s.owed, s.present, s.lone, lone)
+        if not _solved(s, layout, contacts, earlier, free):
+            return LOST
+    if s.into[0] > 0 and leads_into(s, layout, contacts, earlier, bounds):
         return INTO
     poses = s.present.poses[:].copy() if s.part[1] > 1 else s.present.poses[:0]
     energies = np.empty((s.impulses.changes.strikes[0] if n > 0 and s.placed[0] else 0, 3))

@@ -20,6 +20,14 @@ from recursive_dyn.simulation.stepping.impulse_arrays import ImpulseArrays
 from recursive_dyn.simulation.stepping.pressed import PressedTrees
 
 
+class LedBodies(NamedTuple):
+    """Where a solve leads bodies (``led_into``): frames, a program; bodies (nb + 1,): 1 for those that were led away,
+    or are solved with such, at last 0 for what stands still."""
+
+    frames: ProgramCall
+    bodies: Integers
+
+
 class Lending(NamedTuple):
     """What flights are lent (``lent_forces``).
 
@@ -47,8 +55,8 @@ class StepArrays(NamedTuple):
     began, and the last one ended; rows: room for them.
     numbers, counts, facts: as in KeptArrays, of this step; kept: those of the last one. other: the flight of trees that
     are pressed. noted (2,): solves that did not converge, and steps with trees that were pressed, so far. sleep: who
-    may sleep. into (2,): whether what a solve leads into is looked for (``led_into``), and
-    whether that begins anew, or was looked for and is done. lending: see there.
+    may sleep. into (3,): whether what a solve leads into is looked for (``led_into``), whether that begins anew, or was
+    looked for and is done, and whether bounds are of all there is. lending, led: see there.
     """
 
     q: Floats
@@ -82,6 +90,7 @@ class StepArrays(NamedTuple):
     sleep: Sleepers
     into: Integers
     lending: Lending
+    led: LedBodies
 
 
 def lending(dynamics: Dynamics, groups: int, motors: bool) -> Lending:
@@ -91,6 +100,12 @@ def lending(dynamics: Dynamics, groups: int, motors: bool) -> Lending:
     return Lending(inverse, lent, v, ways, pressing, np.zeros(groups, dtype=np.int64))
 
 
+def led_bodies(dynamics: Dynamics, motors: bool) -> LedBodies:
+    """Room for where bodies are led, which needs a program only where there are motors and surroundings."""
+    frames = program_call(dynamics, "frames") if motors else NO_PROGRAM
+    return LedBodies(frames, np.zeros(dynamics.model.nb + 1, dtype=np.int64))
+
+
 class FreeRoom(NamedTuple):
     """Room for free bodies, of which there are size[0], and for what a solve does to them, as in Changes."""
 
@@ -98,3 +113,10 @@ class FreeRoom(NamedTuple):
     given: FreeInertias
     twists: Annotated[np.ndarray, float, 6]
     ways: Annotated[np.ndarray, float, 6]
+
+
+def free_room(m: int) -> FreeRoom:
+    """Room for m free bodies."""
+    start, twists, changes, ways = np.zeros((4, m, 6))
+    given = FreeInertias(np.zeros((m, 3)), start, twists, np.zeros(m), np.zeros((m, 3, 3)))
+    return FreeRoom(np.zeros(1, dtype=np.int64), given, changes, ways)

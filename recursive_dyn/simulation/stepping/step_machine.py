@@ -12,7 +12,7 @@ from recursive_dyn.codegen.nanoseconds import clock
 from recursive_dyn.contact.contact_buffer import NOBODY, ContactBuffer
 from recursive_dyn.contact.contacts import FreeBodies
 from recursive_dyn.contact.forest_layout import layout, links_of_bodies
-from recursive_dyn.contact.problem import BodyFrames, FreeInertias, free_inertias
+from recursive_dyn.contact.problem import BodyFrames, free_inertias
 from recursive_dyn.contact.settings import Settings
 from recursive_dyn.contact.tuning import REST_SHARE, REST_SPEED
 from recursive_dyn.dynamics.dynamics import Dynamics
@@ -20,6 +20,7 @@ from recursive_dyn.graph.expression import is_constant
 from recursive_dyn.integrators import registry
 from recursive_dyn.maximal.joint_rows.held_joints import HeldJoints
 from recursive_dyn.recursion.context import METHOD_TWO
+from recursive_dyn.simulation.bounds import UNKNOWN, Bounds
 from recursive_dyn.simulation.flying.flight import DONE, Flight
 from recursive_dyn.simulation.joint_laws.actuation import flown_by_slot
 from recursive_dyn.simulation.joint_laws.coordinate_rows import room_for_rows, row_slots, row_sources
@@ -38,7 +39,7 @@ from recursive_dyn.simulation.stepping.lone_bodies import lone_bodies
 from recursive_dyn.simulation.stepping.native_step import fly, idle, solve_and_settle
 from recursive_dyn.simulation.stepping.pressed import pressed_trees, watched
 from recursive_dyn.simulation.stepping.remembering import keep
-from recursive_dyn.simulation.stepping.step_arrays import FreeRoom, StepArrays, lending
+from recursive_dyn.simulation.stepping.step_arrays import StepArrays, free_room, led_bodies, lending
 from recursive_dyn.simulation.stepping.step_start import StepStart
 from recursive_dyn.simulation.surroundings import Lookout
 
@@ -92,14 +93,14 @@ class StepMachine:
             pressed_trees(model, self._layout, groups, sprung, flight.asked), noted,
             sleepers(model, self._layout, trees.slots, lone.links, row_slots(model), *still)
             if sleepy else no_sleepers(self._layout.parent, lone.links, len(trees.bases), self._layout.group),
-            np.zeros(2, dtype=np.int64),
-            lending(dynamics, self._layout.groups, self.leads),
+            np.zeros(3, dtype=np.int64), lending(dynamics, self._layout.groups, self.leads),
+            led_bodies(dynamics, self.leads and present is not None),
         )  # fmt: skip
         self.h, self.times, self.sleepy = self.arrays.settings[:1], self.arrays.times, sleepy
         if not sleepy:
             kept.slept.rested[:] = 0.0
         self.buffer = buffer
-        self._free = _room(0)
+        self._free = free_room(0)
         self._options: tuple[float, ...] = ()
         self._gravity = 0.0
         self._pull()
@@ -107,6 +108,7 @@ class StepMachine:
         self._touches: Touches | None = None
         self._start: StepStart | None = None
         self._lookout: Lookout | None = None
+        self._bounds = UNKNOWN
         self.said = DONE  # by the last stage that ``advance`` took
         # of all stages, with what is bound and this lookout; of a part, by which loop
         self._sequences: dict[tuple[bool, str], CallSequence] = {}
@@ -126,17 +128,16 @@ class StepMachine:
         if not self._motors.written:
             self._motors.write()
         asked = self.present is not None and settings.detect == "step" and len(self._motors) > 0
-        self.arrays.into[:] = asked, 0
+        self.arrays.into[:] = asked, 0, self._bounds is not UNKNOWN
         if self._lively:
             self._pull()
-        s = settings
         options = (
-            h, self._share, self._gravity, s.restitution_threshold, s.slop, s.push_speed, s.tolerance, s.iterations,
-            s.microseconds,
+            h, self._share, self._gravity, settings.restitution_threshold, settings.slop, settings.push_speed,
+            settings.tolerance, settings.iterations, settings.microseconds,
         )  # fmt: skip
         if options != self._options:
             rest = max(REST_SPEED, REST_SHARE * self._gravity * h)
-            time = s.microseconds, clock() if s.microseconds < np.inf else 0
+            time = settings.microseconds, clock() if settings.microseconds < np.inf else 0
             self.arrays.settings[:] = h, self._share, rest, *options[3:8], *(self._answering * h), *time
             self._options = options
 
@@ -166,6 +167,7 @@ class StepMachine:
             self._bind_keep(events)
         if lookout is not self._lookout:
             self._sequences, self._lookout = {}, lookout
+            self.bounded(lookout.bounds() if self.leads else UNKNOWN)
         key = part, self._flight.way
         if key not in self._sequences:
             haste = None if part else lookout.haste
@@ -176,6 +178,13 @@ class StepMachine:
         stage = sequence()
         self.said = sequence.said
         return stage
+
+    def bounded(self, bounds: Bounds) -> None:
+        """What may be touched is within these boxes, or UNKNOWN ones."""
+        self.arrays.into[2] = bounds is not UNKNOWN
+        if bounds is not self._bounds:
+            self._bounds = bounds
+            self._bind()
 
     @property
     def _fly(self) -> Bound:
@@ -191,8 +200,7 @@ class StepMachine:
 
     def fly(self) -> int:
         """Fly on from the state."""
-        code: int = self._fly()
-        return code
+        return int(self._fly())
 
     def start(self, events: Events) -> StepStart:
         """What keeps the start of a step in parts."""
@@ -268,7 +276,7 @@ class StepMachine:
     def _bind(self) -> None:
         table, kept = self.buffer.table, self._memory.contacts
         kept.grow(len(table.gaps))
-        given = self._packed, self._layout, self.buffer.packed, kept.packed, self._free
+        given = self._packed, self._layout, self.buffer.packed, kept.packed, self._free, self._bounds
         self._solve = solve_and_settle.bind(*given, arena=self.arena)
         self._touches, self._sequences = None, {}
         self._versions = self.buffer.version, kept.version
@@ -284,16 +292,9 @@ class StepMachine:
         """Free bodies as a solve reads them."""
         m = len(free)
         if m > len(self._free.ways):
-            self._free = _room(2 * m)
+            self._free = free_room(2 * m)
             self._bind()
         self._free.size[0] = m
         if m:
             for target, source in zip(self._free.given, free_inertias(free), strict=True):
                 target[:m] = source
-
-
-def _room(m: int) -> FreeRoom:
-    """Room for m free bodies."""
-    start, twists, changes, ways = np.zeros((4, m, 6))
-    given = FreeInertias(np.zeros((m, 3)), start, twists, np.zeros(m), np.zeros((m, 3, 3)))
-    return FreeRoom(np.zeros(1, dtype=np.int64), given, changes, ways)

@@ -19,6 +19,7 @@ from recursive_dyn.contact.settings import Settings
 from recursive_dyn.dynamics.dynamics import Dynamics
 from recursive_dyn.errors import StateError
 from recursive_dyn.maximal.acting.whirl import MOST
+from recursive_dyn.simulation.bounds import UNKNOWN
 from recursive_dyn.simulation.flying.flight import DONE, LEAPT, LOST, Flight
 from recursive_dyn.simulation.interrupts import Held
 from recursive_dyn.simulation.kept.events import Events
@@ -191,6 +192,7 @@ class Timestep:
         if stage < machine.SOLVE:
             self._within = True
             self._detection.look(simulation, machine.buffer, self.settings, looked)
+            machine.bounded(self._detection.bounds if machine.leads else UNKNOWN)
             times[machine.SOLVE] = perf_counter()
             flown = None if self._forces.joints is None else (self._state.q.copy(), self._state.v.copy())
             said = machine.solve(self._forces.held(self._state, machine.buffer, h))

@@ -122,11 +122,15 @@ def _held(s: StepArrays, layout: Layout, falls: Floats, free: Floats) -> None:
         left = 2.0 * halfway[k] - free[k]
         if every[k] == 0.0 and h * (abs(s.v[k]) + h * abs(left)) > _SWINGS:
             s.lending.lends[layout.group[k]] = 0
-    _powers(s, layout, own, alone)
-    last = s.settings[0] * float(s.part[1]) / float(s.kept.cut[0])
+    last, asked = h * float(s.part[1]) / float(s.kept.cut[0]), False
+    for group in range(layout.groups):
+        holds = power[group] < -_BETTER * falls[group] * last or fastest[group] * h < _STANDS
+        asked = asked or (s.lending.lends[group] > 0 and not holds)
+    if asked:
+        _powers(s, layout, own, alone)
     for group in range(layout.groups):
         holds = min(power[group], alone[group]) < -_BETTER * falls[group] * last
-        if not (holds or fastest[group] * s.settings[0] < _STANDS):
+        if not (holds or fastest[group] * h < _STANDS):
             s.lending.lends[group] = 0
 
 
@@ -253,8 +257,12 @@ def shift_rows(s: StepArrays, count: int) -> None:
 
 @compiled
 def aim_back(s: StepArrays) -> None:
-    """Let motors aim from where ``ways`` led."""
-    shift_aims(s.sources.motors, s.lending.ways, s.settings[0])
+    """Let motors aim from where ``ways`` led, if anything was lent."""
+    some = False
+    for k in range(len(s.v)):
+        some = some or s.lending.ways[k] != 0.0
+    if some:
+        shift_aims(s.sources.motors, s.lending.ways, s.settings[0])
 
 
 @compiled

@@ -23,6 +23,7 @@ from recursive_dyn.contact.islands.islands import Partition, member
 from recursive_dyn.contact.problem import BOUNCES, DRIVEN, ELSEWHERE, MEETS, ONLY_BOUNCES, ImpulseProblem
 from recursive_dyn.contact.rows.lasting import BOUNCED, closing, dot, floats, is_sprung, lone_of, row, tree_of
 from recursive_dyn.contact.rows.spins import spin_of, turned_by
+from recursive_dyn.contact.rows.targets import closes_loops
 from recursive_dyn.contact.rows.turning import lifted
 from recursive_dyn.contact.tuning import MOST_GIVEN_BACK
 
@@ -124,6 +125,17 @@ def _overpaid(problem: ImpulseProblem, it: Island, c: int, bounced: Floats, push
 
 
 @compiled
+def _owing(problem: ImpulseProblem, it: Island, c: int, bounced: Floats, push: float, does: int) -> float:
+    """What forces have lent to the bounce of what moves with others; beside what presses, which is lent for as well,
+    more than they took on its own way, by what they are where the flight ended."""
+    h, P, rows = problem.options.h, it.P[c], it.rows
+    if does == ONLY_BOUNCES or P[0] == 0.0 or np.isnan(rows.forced[c]):
+        return bounced[1]
+    power = P[0] * rows.forced[c] + P[1] * rows.beside[c, 0] + P[2] * rows.beside[c, 1]
+    return bounced[1] - (push / P[0] + 0.5 * h) * power
+
+
+@compiled
 def share_of(won: float, power: float, square: float) -> float:
     """Share by which impulses are to be longer so that ``won``, J, is given back, or as much as can be: by a share s
     they do work s power + s^2 square, with power above 0."""
@@ -150,7 +162,7 @@ def struck_trees(
     changes, links = problem.changes, len(problem.layout.parent)
     count, lone = 0, len(problem.lone.inertias)
     changes.strikes[0] = 0
-    some = len(problem.lone.links) > lone
+    some = len(problem.lone.links) > lone or closes_loops(problem.rows)
     for sprung in problem.sprung:
         some = some or sprung > 0
     if not some:
@@ -165,7 +177,7 @@ def struck_trees(
                 j = tree_of(problem, c, side)
                 bears = bears or (j >= lone and floats(problem, j))
                 known = known and it.rows.links[c, side] < links  # no body of another world
-        counts = (springs and drifts == 0.0) if does == MEETS else (springs or bears)
+        counts = (springs and drifts == 0.0) if does == MEETS else (springs or bears or _is_held(problem, it))
         if not known or does == NOTHING or not counts:
             continue
         if count == 0:
@@ -176,11 +188,21 @@ def struck_trees(
         for c in it.contacts:
             if _bounces(it, c, bounced):
                 problem.contacts.levels[c] = BOUNCED
+                problem.contacts.debts[c] = _owing(problem, it, c, bounced[c], pushes[c], does)
                 add_impulse(it.rows, c, 1.0, it.P[c], it.y)
         count += 1
         changes.strikes[count] = does + (DRIVEN if drifts > 0.0 else 0)
     changes.strikes[0] = count
     return count > 0
+
+
+@compiled
+def _is_held(problem: ImpulseProblem, it: Island) -> bool:
+    """Whether constraints are among an island's rows."""
+    found = False
+    for s in it.scalars:
+        found = found or problem.rows.holds[s]
+    return found
 
 
 @compiled

@@ -139,7 +139,7 @@ def _count(it: Island, lent: Lent, up: Floats, bounced: Bounced) -> None:
     for c in it.contacts:
         if up[c] > 0.0:
             bounced[c, 0] += it.P[c, 0]
-            bounced[c, 1] += it.P[c, 0] * lent[c, 0]
+            bounced[c, 1] += it.P[c, 0] * lent[c, 0] + it.P[c, 1] * lent[c, 1] + it.P[c, 2] * lent[c, 2]
 
 
 @compiled

@@ -133,6 +133,18 @@ class JointAction:
             self.dynamics.inertias, self.dynamics.joints.assemblies, self.dynamics.joints.roots, q, v, moved, after
         )
 
+    def allowed(self, q: Array, v: Array, ahead: float = 0.0) -> Array:
+        """The velocities (6 n,) nearest to v, by the masses, that had nothing across the joints a time ``ahead`` before
+        bodies came to q."""
+        d, twists = self.dynamics, by_body(v, 6)
+        rows = d.joint_rows(q, v, self.near)
+        straight, turned = np.empty_like(twists), np.zeros_like(twists)
+        coasting(d.inertias, twists, straight)
+        turned[:, 3:] = np.cross(twists[:, :3], twists[:, 3:])
+        opening = ahead * (rows.rates(d.joints, straight - turned) - rows.bias)
+        softness = np.where(d.structural, 0.0, np.inf)
+        return flat(solved(d.joints, rows, d.inertias, twists, softness, opening)[0], len(v))
+
     def held(
         self, q: Array, v: Array, h: float, links: Array, drives: Drives | None = None
     ) -> tuple[HeldJoints, Array]:

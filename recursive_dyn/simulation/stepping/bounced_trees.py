@@ -153,7 +153,8 @@ def keep_energies(s: StepArrays, layout: Layout, contacts: ContactTable, energie
             counts = sprung[k] > 0.0 and driven[k] == 0.0 and power[k] > 0.0 and abs(won) > SEEN * moving
             too_much = too_much or (counts and is_too_much(won, power[k], square[k]))
             shares[k] = share_of(won, power[k], square[k]) if power[k] > 0.0 else 0.0
-    _lengthen(s, layout, contacts, bounced, shares)
+    if not s.impulses.bound[0]:  # else when it is brought onto what holds it (``bounced_parts``)
+        _lengthen(s, layout, contacts, bounced, shares)
     s.present.known[0] = 0
     if too_much and SHORTER * s.part[1] <= (PARTS_OF_MANY if len(s.v) > MANY else MOST_PARTS):
         return TOO_LONG

@@ -34,7 +34,9 @@ class ImpulseArrays(NamedTuple):
     many rows as there can be, and no free bodies; answering (2 + 2 nv,): the step with which damping and springs
     answer, by how much positions follow velocities in it, what is added to the diagonal of M, and 1 for coordinates of
     trees that bounce; varied, rest (nv + 1,), whole (1,): room, zeros and 1; still (nv,): 1 for slots of trees that
-    sleep, of which nothing is asked.
+    sleep, of which nothing is asked; bound (2,): whether
+    bounces of what constraints hold keep their energies (``bounced_parts``), as whoever steps it says, and whether they
+    do in this step.
     """
 
     factors: ProgramCall
@@ -61,6 +63,7 @@ class ImpulseArrays(NamedTuple):
     rest: Floats
     whole: Floats
     still: Integers
+    bound: Flags
 
 
 def impulse_arrays(
@@ -88,7 +91,7 @@ def impulse_arrays(
         *_spring_rates(model, sprung), np.array(sorted(model.prescribed), dtype=np.int64), hanging, conserving,
         np.full(2 * model.nv, np.nan), np.zeros(model.nv), np.zeros(model.nv), np.zeros(1, dtype=bool), room,
         np.zeros(2 + 2 * model.nv), np.zeros(model.nv + 1), np.zeros(model.nv + 1), np.ones(1),
-        np.zeros(model.nv, dtype=np.int64) if still is None else still,
+        np.zeros(model.nv, dtype=np.int64) if still is None else still, np.zeros(2, dtype=bool),
     )  # fmt: skip
 
 

@@ -21,11 +21,14 @@ def swinging(
     """Write what forces accelerate by where a flight of a time h from start to q began and ended, if what may bounce
     has joints or springs; how many numbers a solve needs of them: all or none. Where something turns freely, so do the
     axes: there what was at the start is carried along. Of what floats, or has springs, it is what it is where the
-    flight ended: what that is otherwise elsewhere is known afterwards (``bounced_trees``)."""
-    some, count = False, len(tau)
+    flight ended: what that is otherwise elsewhere is known afterwards (``bounced_trees``); so is that of what
+    constraints hold, if nothing of another world touches (``bounced_parts``)."""
+    some, count, kept = False, len(tau), bool(it.bound[0])
     for c in range(contacts.size[0]):
+        kept = kept and contacts.a[c] < len(links) and contacts.b[c] < len(links)
         if contacts.frictions[c, 4] > 0.0 and not some:
             some = _is_asked(it, layout, links, contacts.a[c]) or _is_asked(it, layout, links, contacts.b[c])
+    it.bound[1] = kept
     if not some or not pulled(it, start, tau, parameters, 0) or not pulled(it, q, tau, parameters, count):
         it.swing[:] = np.nan
         return 0
@@ -35,8 +38,10 @@ def swinging(
     if len(it.turning) > 0 and not _transport(it, q, it.swing[:count], way, parameters, change):
         return 0
     for k in range(count):
-        if not it.guided[k]:
-            it.swing[k] = it.swing[k] + change[k] if it.grounded[k] else it.swing[count + k]
+        if kept or not it.grounded[k]:
+            it.swing[k] = it.swing[count + k]
+        elif not it.guided[k]:
+            it.swing[k] += change[k]
     return 2 * count
 
 
@@ -124,14 +129,15 @@ def moved(it: ImpulseArrays, q: Floats, v: Floats, tau: Floats, parameters: Floa
     change its velocity, but that of what takes part in a bounce of others by a force element alone. Where something
     turns freely its axes turn too: what forces were is carried along.
     """
-    way, fast, far, since, late = it.changes.q, 0.0, 0.0, it.changes.since, False
+    way, fast, far, since, late, bounced = it.changes.q, 0.0, 0.0, it.changes.since, False, False
     for k in range(len(v)):
+        bounced = bounced or since[k] != 0.0
         v[k] += it.changes.v[k]
         fast, far = max(fast, abs(v[k])), max(far, abs(way[k]))
-        late = late or (since[k] != 0.0 and it.grounded[k] and not np.isnan(it.swing[len(v) + k]))
+        late = late or (since[k] != 0.0 and it.grounded[k] and not it.bound[1] and not np.isnan(it.swing[len(v) + k]))
     if far == 0.0:
         return True
-    finite = _carry(it, q, v, late, parameters) if far * fast > STILL else True
+    finite = _carry(it, q, v, late or (bounced and it.bound[1]), parameters) if far * fast > STILL else True
     before, change = it.swing[len(v) : 2 * len(v)], np.zeros(len(v))
     if late and len(it.turning) > 0:
         finite = _transport(it, q, before, way, parameters, change) and finite

@@ -22,7 +22,7 @@ class MetConstraints:
     met: where the last step ended, as bytes (``State.moment``); known: whether it is known what is stuck there;
     written: whether the state is another one since, as far as is known; gaping: the one that somebody left with gaps,
     until these are closed; kicked: the plastic impulse with which a step began since somebody asked, None where none
-    was needed.
+    was needed; floating: what moves as one rigid body where a gap is closed.
     """
 
     met: tuple[bytes, ...] = ()
@@ -32,7 +32,7 @@ class MetConstraints:
     _by_parameters = False  # alone
 
     def __init__(self, dynamics: Dynamics) -> None:
-        self._dynamics, self._floating = dynamics, PulledTogether(dynamics)
+        self._dynamics, self.floating = dynamics, PulledTogether(dynamics)
 
     def noted(self) -> tuple[Any, ...]:
         """What is known, to go ``back`` to where a step is refused."""
@@ -90,7 +90,7 @@ class MetConstraints:
         began = state.q.copy(), v.copy()
         self.gaping = began if gap else None
         try:
-            (q, after), brought = brought_on(self._floating, began, found, gap, moved)
+            (q, after), brought = brought_on(self.floating, began, found, gap, moved)
         except StateError:
             return found
         state.q[:], state.v[:] = q, after

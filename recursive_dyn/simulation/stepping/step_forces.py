@@ -39,6 +39,7 @@ from recursive_dyn.simulation.joint_laws.joint_motors import JointMotors
 from recursive_dyn.simulation.joint_laws.motors import Motors
 from recursive_dyn.simulation.report import Landings
 from recursive_dyn.simulation.state import State
+from recursive_dyn.simulation.stepping.bounced_parts import bounced_parts
 from recursive_dyn.simulation.stepping.landing_losses import with_less_loss
 from recursive_dyn.simulation.stepping.leading import Leading
 from recursive_dyn.simulation.stepping.led_beyond import landed_beside, speed, too_swift
@@ -69,6 +70,7 @@ class StepForces:
     _flight: Flight | None = None
     _before: StatePair | None = None  # where a step began that motions lead
     _length = 0.0  # of that step, s
+    given: np.ndarray  # forces (nv,) that ``forces`` was asked with last
 
     def __init__(self, dynamics: Dynamics, integrator: str, motions: Motions = ()) -> None:
         self.joints: JointAction | None = None
@@ -85,6 +87,7 @@ class StepForces:
         self._leading = Leading(dynamics, motions, (not registry.find(self.rule).kinks, self.joints is None))
         self.timed, self.constrained = bool(dynamics.model.prescribed), bool(dynamics.model.constraints)
         self.meeting = self.constrained and self.joints is None
+        self.bounced = bounced_parts(dynamics, self.joints, self.constraints.floating)
         self.lands = self.constrained or (self.joints is not None and self.joints.lands)
         self.singly = self.constrained or self.joints is not None
         self.one_by_one = self.singly or bool(motions)
@@ -103,7 +106,8 @@ class StepForces:
         if self.joints is not None:
             self.joints.warm_up()
         if self.constrained:
-            self._dynamics.kernel("project")
+            for name in ("project", "difference", "inverse_dynamics", "poses"):
+                self._dynamics.kernel(name)
             self._dynamics.kernel("constraint_positions")
 
     def begin(self, state: State, h: float) -> None:
@@ -144,6 +148,7 @@ class StepForces:
 
     def forces(self, state: State, tau: np.ndarray, h: float) -> np.ndarray:
         """tau (nv,) with what joints between free bodies do in a step of h from here, and what holds what is stuck."""
+        self.given = tau.copy()
         self._stuck = still_stuck(self._dynamics, self._stuck, state.q)
         if self._stuck is not None:
             return self._holding(self._stuck, state, tau)

@@ -29,6 +29,7 @@ from recursive_dyn.simulation.loads.joint_loads import JointLoads
 from recursive_dyn.simulation.present import Present
 from recursive_dyn.simulation.report import CUT
 from recursive_dyn.simulation.state import State
+from recursive_dyn.simulation.stepping.bounced_parts import Flown
 from recursive_dyn.simulation.stepping.bounced_trees import SHORTER, TOO_LONG
 from recursive_dyn.simulation.stepping.detection import Detection
 from recursive_dyn.simulation.stepping.leaps import LEAPS, MOST_LEAPS
@@ -59,6 +60,7 @@ class Timestep:
     _forces: StepForces
     _detection: Detection
     _counted: np.ndarray  # where the last flight began
+    _arrived: Flown  # where the last flight of what is held together ended
     _within: bool  # in a step, whose frames are its machine's
     _native: bool  # after one taken in one go
     _wild: WildSteps
@@ -194,10 +196,12 @@ class Timestep:
             self._detection.look(simulation, machine.buffer, self.settings, looked)
             machine.bounded(self._detection.bounds if machine.leads else UNKNOWN)
             times[machine.SOLVE] = perf_counter()
-            flown = None if self._forces.joints is None else (self._state.q.copy(), self._state.v.copy())
+            if self._forces.singly:
+                self._arrived = self._at_arrival(machine)
             said = machine.solve(self._forces.held(self._state, machine.buffer, h))
-            if flown is not None and said in (DONE, WILD) and machine.arrays.counts.any():
-                self._forces.keep_momenta(flown[0], flown[1] + machine.arrays.impulses.changes.v, self._state)
+            if self._forces.joints is not None and said in (DONE, WILD) and machine.arrays.counts.any():
+                after = self._arrived.v + machine.arrays.impulses.changes.v
+                self._forces.keep_momenta(self._arrived.q, after, self._state)
         if stage < machine.KEEPING and said == INTO:
             self._within = True
             given = simulation, self.settings, self._state, self.at_present(), h
@@ -214,6 +218,11 @@ class Timestep:
             times[machine.KEEPING] = perf_counter()
         machine.keep(self.events)
         return True
+
+    def _at_arrival(self, machine: StepMachine) -> Flown:
+        """Where a flight ended."""
+        state, (h, share), poses = self._state, machine.arrays.settings[:2], machine.arrays.frames.poses
+        return Flown(state.q.copy(), state.v.copy(), (share - 0.5) * h, poses.copy(), self._forces.given)
 
     def _flown(self, machine: StepMachine, h: float, stage: int) -> None:
         """What flew as if nothing touched and no coordinate had limits said more than DONE, if that is the stage.
@@ -263,3 +272,7 @@ class Timestep:
             state.q[:], state.v[:] = self._forces.landed(
                 state.q, state.v, state.time, None if it.counts.any() else again
             )
+            if it.counts[0] and it.impulses.changes.strikes[0] and self._forces.bounced is not None:
+                changed, felt = it.impulses.changes, it.kept.felt if it.part[1] > 1 else None
+                landed = state.q, state.v
+                state.v[:] = self._forces.bounced.kept(self.buffer.table, changed, self._arrived, landed, felt)

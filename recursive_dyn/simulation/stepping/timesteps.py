@@ -278,6 +278,7 @@ class Timesteps(Timestep):
                 self._dynamics, self._integrator, self.flight, self._state, self._forces.own_motors, self.memory,
                 self.noted, None if alone else self.at_present(), self.buffer, self._arena, now[3],
             )  # fmt: skip
+            machine.arrays.impulses.bound[0] = self._forces.bounced is not None
         return machine
 
     def warm_up(self) -> None:

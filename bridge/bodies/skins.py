@@ -22,7 +22,8 @@ _SKIN = 5e-4  # m
 _SKIN_SHARE = 0.01  # of the smallest half extent, at most
 # Of what is not in its body's own frame Bullet compares boxes about it without any margin: balls and capsules there
 # wear one, so that they are found before they are in what they touch. Cylinders wear one as boxes do: where Bullet
-# tells their points itself, as on meshes, those of rims are off by up to 0.4 times as much.
+# tells their points itself, as on meshes, those of rims are off by up to 0.4 times as much. Convex meshes need none:
+# Bullet compares boxes about them with their own margin, 1 mm, which it takes off what it tells.
 _BALL, _BALL_SHARE = 2e-3, 0.04  # m, and of the radius, at most
 # Ellipsoids and tori wear one that their polyhedra and capsules reach out of, so that all that touches is found.
 _HULL, _RING = 0.0046, 0.0025  # of the largest radius, of the major one

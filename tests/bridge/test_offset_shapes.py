@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+import trimesh
 
 import recursive_dyn as rd
 from bridge import PyBulletMirror
@@ -15,11 +16,17 @@ def over_a_box(body: Body, joint, at: np.ndarray) -> Scene:
     return scene
 
 
+SOLID = trimesh.creation.icosphere(subdivisions=1, radius=0.05)
 MADE = (
     lambda at, **given: shapes.Sphere(0.05, at=at, **given),
     lambda at, **given: shapes.Capsule(0.05, 0.2, at=at, **given),
     lambda at, **given: shapes.Cylinder(0.05, 0.2, at=at, **given),
 )
+
+
+def lowest(q: float) -> float:
+    """How far down the hull of a foot reaches below its middle, on an arm at that angle."""
+    return float((np.sin(q) * SOLID.vertices[:, 0] - np.cos(q) * SOLID.vertices[:, 2]).max())
 
 
 @pytest.mark.parametrize("offset", [0.0, 0.4])
@@ -32,6 +39,18 @@ def test_a_gap_is_told_wherever_a_shape_is_in_its_body(make, offset):
     with PyBulletMirror(scene, sim, gui=False, ground=False) as mirror:
         mirror.step()
         assert [contact.distance for contact in sim.contacts] == pytest.approx([3e-4] * len(sim.contacts), abs=1e-9)
+        assert len(sim.contacts) > 0
+
+
+@pytest.mark.parametrize("gap", [3e-4, 1e-3])
+def test_a_gap_under_a_convex_mesh_is_told_in_its_margin(gap):
+    """Bullet's own, about hulls wherever they are in their body: they need no skin."""
+    body = Body("body", [shapes.Mesh(SOLID, at=rd.pose((0.4, 0, 0)))], mass=1.0, inertia=np.eye(3))
+    scene = over_a_box(body, joints.free(), rd.pose((0, 0, gap - SOLID.vertices[:, 2].min())))
+    sim = rd.Simulation(scene.compile(), 1 / 60)
+    with PyBulletMirror(scene, sim, gui=False, ground=False) as mirror:
+        mirror.step()
+        assert [contact.distance for contact in sim.contacts] == pytest.approx([gap] * len(sim.contacts), abs=1e-6)
         assert len(sim.contacts) > 0
 
 
@@ -57,9 +76,11 @@ def test_it_bounces_from_where_it_touches(make, e):
 
 
 @pytest.mark.parametrize("speed", [1.0, 5.0])
-def test_a_motor_does_not_push_a_foot_into_the_ground(speed):
+@pytest.mark.parametrize("hull", [False, True], ids=["ball", "hull"])
+def test_a_motor_does_not_push_a_foot_into_the_ground(speed, hull):
     """As far as it turns in a step, 3 to 13 mm, every other step, where nothing was known of the gap that was left."""
-    foot = shapes.Sphere(0.05, at=rd.pose((0.4, 0, 0)))
+    at = rd.pose((0.4, 0, 0))
+    foot = shapes.Mesh(SOLID, at=at) if hull else shapes.Sphere(0.05, at=at)
     arm = Body("arm", [foot], mass=2.0, center_of_mass=(0.2, 0, 0), inertia=0.03 * np.eye(3))
     scene = over_a_box(arm, joints.revolute("y", stiffness=20.0), rd.pose((0, 0, 0.3)))
     sim = rd.Simulation(scene.compile(), 1 / 60)
@@ -67,5 +88,6 @@ def test_a_motor_does_not_push_a_foot_into_the_ground(speed):
         sim.motors["arm.angle"] = rd.Motor(velocity=speed)
         for _ in range(72):
             mirror.step()
-            assert 0.3 - 0.4 * np.sin(sim.q[0]) - 0.05 > -1e-3
+            reach = lowest(sim.q[0]) if hull else 0.05
+            assert 0.3 - 0.4 * np.sin(sim.q[0]) - reach > -1e-3
         assert np.abs(sim.v).max() < 1e-3

@@ -49,6 +49,8 @@ class Evaluator:
     compiled again.
     """
 
+    _charted = False  # whether numbers of a configuration mean different things in the charts of joints
+
     def __init__(self, functions: FunctionList, parameters: Values) -> None:
         self.functions = functions
         self._values = parameters
@@ -131,6 +133,8 @@ class Evaluator:
         try:
             if single:
                 if self._parametric:
+                    if self._charted:
+                        self._refuse_charts(arrays[0])
                     arrays.append(self._values.values_array)
                 ready = self._single(function)
                 result = ready(arrays)
@@ -193,6 +197,9 @@ class Evaluator:
     def _report(self, function: str) -> Callable[[float], None] | None:
         progress = self.progress
         return None if progress is None else lambda share: progress(function, share)
+
+    def _refuse_charts(self, q: Array) -> None:
+        """StateError for a configuration that is known to be one of other charts."""
 
     def _sized(self, name: str, value: Any, size: int) -> Array:
         array = real_array(value)

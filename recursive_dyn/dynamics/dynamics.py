@@ -18,6 +18,7 @@ from recursive_dyn.dynamics.notebook import counted, html_table
 from recursive_dyn.dynamics.parameters import Parameters
 from recursive_dyn.dynamics.projection import settled
 from recursive_dyn.dynamics.singular_joints import singular
+from recursive_dyn.dynamics.states_in_charts import StatesInCharts
 from recursive_dyn.errors import StateError
 from recursive_dyn.graph.program import OperationCount
 from recursive_dyn.model.model import Model
@@ -39,6 +40,7 @@ class Dynamics(Differentiable, Conversions):
         charts = {str(link.chart): len(link.joint.charts) for link in model.charted}
         super().__init__(ModelFunctions(model, method), Parameters(model.parameters, charts))
         self.model, self.hanging = model, hanging
+        self._charted, self._states = bool(charts), StatesInCharts()
 
     def __repr__(self) -> str:
         rows = f", {len(self.model.constraints)} constraint rows" if self.model.constraints else ""

@@ -10,6 +10,7 @@ from recursive_dyn.codegen.arguments import real_array
 from recursive_dyn.codegen.evaluator import Array, Evaluator
 from recursive_dyn.dynamics.model_functions import ModelFunctions
 from recursive_dyn.dynamics.parameters import Parameters
+from recursive_dyn.dynamics.states_in_charts import StatesInCharts
 from recursive_dyn.errors import StateError
 from recursive_dyn.model.model import Model
 
@@ -20,14 +21,25 @@ class ModelEvaluator(Evaluator):
     functions: ModelFunctions
     model: Model
     _values: Parameters
+    _states: StatesInCharts
 
     @property
     def parameters(self) -> Parameters:
         """Values of the scene's parameters; assignment changes the next call."""
         return self._values
 
+    def knows(self, q: Array) -> None:
+        """This array (nq,) is the state of a simulation in the charts of these parameters, whose values may change."""
+        if self._charted:
+            self._states.add(q, self._values)
+
+    def _refuse_charts(self, q: Array) -> None:
+        self._states.check(q, self._values, self.model.charted)
+
     def _finite(self, name: str, value: Any, size: int) -> Array:
         array = self._sized(name, value, size)
+        if self._charted:
+            self._refuse_charts(array)
         bad = np.argwhere(~np.isfinite(array))
         if len(bad):
             row = f", batch row {tuple(int(i) for i in bad[0][:-1])}" if array.ndim > 1 else ""

@@ -52,7 +52,7 @@ class Simulation(Prescribing):
     it is ``held``; tau is then what it gave at the last step's start, and 0 once it is None again.
 
     Joints of several charts (``joints.charts``) are switched before a step, q, v and tau with them; ``charts`` says
-    which are in force. They are parameters too.
+    which are in force. They are parameters too: ask ``dynamics`` for what q means, not those it was made from.
 
     Copies and pickles have a state, motors and settings of their own and go on bit by bit as this one does. They travel
     without a mirror, whose world is this process's: ``detect`` is None in them unless it was a plain function. Their
@@ -71,7 +71,7 @@ class Simulation(Prescribing):
         self._tau = np.zeros(dynamics.nv)
         self._forces: list[AppliedForce] = []
         self._timesteps = Timesteps(dynamics, integrator, self._state)
-        self._charts = charts_in_use(dynamics, self._timesteps.memory.arrays.joints)
+        self._charts = charts_in_use(dynamics, self._timesteps.memory.arrays.joints, self._state.q)
         self._sensors: Sensors | None = None
         self._motions = PrescribedMotions(dynamics)
         self.observers = []
@@ -112,7 +112,7 @@ class Simulation(Prescribing):
 
     @property
     def charts(self) -> dict[str, int]:
-        """Number of the chart in force by body, for joints of several charts."""
+        """Number of the chart in force by body, of joints of several charts, in which q and v are read."""
         names = [link.name for link in self._dynamics.tree.charted]
         return dict(zip(names, self._charts.present, strict=True)) if self._charts else {}
 
@@ -223,7 +223,7 @@ class Simulation(Prescribing):
         now = edit.bodies.tolist() if self._forces else []
         forces = [(now[k], torque, force, at) for k, torque, force, at in self._forces if now[k] != GONE]
         timesteps = Timesteps(dynamics, self._integrator, state, self._timesteps, stepped(motions), closed)
-        charts = charts_in_use(dynamics, timesteps.memory.arrays.joints)
+        charts = charts_in_use(dynamics, timesteps.memory.arrays.joints, state.q)
         momenta = timesteps.at_present().momenta if edit.measures else None
         with Held():
             before = self._timesteps

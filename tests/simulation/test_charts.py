@@ -3,6 +3,8 @@
 The references are joints without singularities (a hinge, a ball) and quantities that the motion keeps.
 """
 
+import copy
+
 import numpy as np
 import pytest
 import sympy as sp
@@ -192,3 +194,22 @@ def test_charted_joints_are_composed_chart_by_chart():
     start = energy(sim)
     assert run_counting(sim, 500) >= 1
     assert_close(energy(sim), start, 1e-7)
+
+
+def test_other_charts_dynamics_refuse_a_simulations_own_state():
+    """The numbers are another pose to those that the simulation was made from; a copy of them is nobody's."""
+    sim = started(single(euler("xyz", "zxz")), [0.0, 1.0, 0.0], 1e-3)
+    sim.q = 0.3, 0.5, 0.5
+    made_from = sim.dynamics.view()
+    np.testing.assert_array_equal(made_from.poses(sim.q), sim.dynamics.poses(sim.q))
+    sim.rechart("body", 1)
+    twin = copy.copy(sim)
+    for of in (sim, twin):
+        for ask in (made_from.poses, made_from.potential_energy, lambda q: made_from.derivatives("gravity", q)):
+            with pytest.raises(
+                rd.StateError, match=r"joint of 'body' has gone on in its chart 1.*simulation\.dynamics"
+            ):
+                ask(of.q)
+        assert np.isfinite(of.dynamics.poses(of.q)).all() and np.isfinite(made_from.poses(of.q.copy())).all()
+    sim.rechart("body", 0)
+    np.testing.assert_array_equal(made_from.poses(sim.q), sim.dynamics.poses(sim.q))

@@ -27,10 +27,15 @@ _BETTER = 1.2  # the gain that a switch must bring, so that no state switches to
 
 
 class Charts:
-    """Which charts are in force, and when to leave them: the numbers themselves are parameters of ``dynamics``."""
+    """Which charts are in force, and when to leave them: the numbers themselves are parameters of ``dynamics``.
 
-    def __init__(self, dynamics: Dynamics) -> None:
-        self._dynamics = dynamics
+    state: q (nq,) that they are of, which other views of the dynamics then refuse in other charts, if it is known.
+    """
+
+    def __init__(self, dynamics: Dynamics, state: Array | None = None) -> None:
+        self._dynamics, self._state = dynamics, state
+        if state is not None:
+            dynamics.knows(state)
         self._links = dynamics.model.charted
         names = [name for name, _ in dynamics.model.parameters]
         self._places = [names.index(str(link.chart)) for link in self._links]
@@ -41,7 +46,7 @@ class Charts:
         self._watched = b""  # the charts of which it knows what they are worth
 
     def __reduce__(self) -> Any:
-        return Charts, (self._dynamics,)
+        return Charts, (self._dynamics, self._state)
 
     @property
     def present(self) -> list[int]:

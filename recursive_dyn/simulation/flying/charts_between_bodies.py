@@ -43,8 +43,9 @@ class ChartsBetweenBodies(Charts):
         return State(places.copy(), rates.copy(), time)
 
 
-def charts_in_use(dynamics: Dynamics, near: Array) -> Charts | None:
-    """Those of the dynamics' joints; near: joint coordinates between free bodies. None where all have one."""
+def charts_in_use(dynamics: Dynamics, near: Array, q: Array) -> Charts | None:
+    """Those of the dynamics' joints at a state q (nq,); near: joint coordinates between free bodies. None where all
+    have one."""
     if isinstance(dynamics, MaximalDynamics):
         return ChartsBetweenBodies(dynamics, near) if dynamics.tree.charted else None
-    return Charts(dynamics) if dynamics.model.charted else None
+    return Charts(dynamics, q) if dynamics.model.charted else None

@@ -75,7 +75,7 @@ class Stepped(ABC, Generic[Equations]):
 
     @property
     def q(self) -> np.ndarray:
-        """Configuration (nq,)."""
+        """Configuration (nq,), as ``dynamics`` reads it, with the charts in force."""
         return self._state.q
 
     @q.setter

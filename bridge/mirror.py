@@ -44,10 +44,10 @@ class PyBulletMirror:
     sim: a simulation, or whatever else moves the scene's bodies, such as a motion on a manifold. client: a Bullet
     connection, which stays the caller's; without one the mirror opens a window if there is a display (``gui`` decides
     otherwise), else a connection without one, and closes it itself. ground: a checkered plane at z = 0, or at the
-    height given in m; False, or a Plane among scene.world.shapes, for none. renderer: "opengl", or Bullet's "egl" or
-    "tiny", for ``image``; the first that works if None. contact: let a simulation feel what its bodies touch; Bullet's
-    own bodies are then stepped along, and felt. They fall with the scene's gravity in a connection of the mirror's own,
-    with what Bullet was told in the caller's.
+    height given in m, that bodies touch; False, or a Plane among scene.world.shapes, for none. renderer: "opengl", or
+    Bullet's "egl" or "tiny", for ``image``; the first that works if None. contact: let a simulation feel what its
+    bodies touch; Bullet's own are then stepped along, and felt. They fall with the scene's gravity in a connection of
+    the mirror's own, with what Bullet was told in the caller's.
 
     Scenery meets all bodies, also those hung on the world, but no scenery. Neighbours never touch unless ``scene.pair``
     says so: a body and the next one towards the world that has shapes to collide with. Mesh scenery is hollow, a moving
@@ -93,7 +93,7 @@ class PyBulletMirror:
         except BaseException:
             self._connection.close()
             raise
-        warn_of(self.overlaps, stacklevel=2)
+        warn_of(self.overlaps, self._mirrored.grounded, stacklevel=2)
 
     @property
     def client(self) -> int:

@@ -16,7 +16,8 @@ from scene.body import Body, World
 from scene.constraint_group import DROP, ConstraintGroup, strength_of
 from scene.content import SceneContent
 from scene.force_elements import Point, rotation, scalars
-from scene.number_checks import numbers, rigid_pose
+from scene.joints.elementary import unit_axis
+from scene.number_checks import rigid_pose
 
 _ORIGIN = (0.0, 0.0, 0.0)
 _HALF_TURN = 1e-9  # of 2 + 2 cos: within 3e-5 rad of it a turn has no axis to rounding
@@ -50,7 +51,8 @@ class ReadyConstraints(SceneContent):
         self, a: Body | World | str, b: Body | World | str, point_a: Any = _ORIGIN, point_b: Any = _ORIGIN,
         axis: Any = None, name: str | None = None, breaks_at: Any = np.inf,
     ) -> ConstraintGroup:  # fmt: skip
-        """Hold a point of b to a point of a; with an ``axis`` (3,), of both frames, as a hinge about it."""
+        """Hold a point of b to a point of a; with an ``axis`` ("x", "y", "z" or a vector), of both frames, as a hinge
+        about it."""
 
         def rows(graph: Graph, what: str) -> list[Scalar]:
             self._apart(what, a, b)
@@ -127,11 +129,10 @@ def _unwound(sines: np.ndarray, cosines: Scalar) -> list[Scalar]:
 
 def _triad(what: str, axis: Any) -> tuple[np.ndarray, list[np.ndarray]]:
     """A unit vector along the axis, and two across."""
-    along = numbers(what, "axis", axis, (3,))
-    size = np.linalg.norm(along)
-    if not size > 0.0:
-        raise ModelError(f"{what}: an axis is a vector (3,) that is not zero, not {axis!r}")
-    along = along / size
+    try:
+        along = unit_axis(axis)
+    except ModelError as error:
+        raise ModelError(f"{what}: {error}") from None
     first = np.cross(along, np.eye(3)[np.argmin(np.abs(along))])
     first /= np.linalg.norm(first)
     return along, [first, np.cross(along, first)]

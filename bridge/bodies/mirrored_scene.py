@@ -149,6 +149,11 @@ class MirroredScene:
             return own
         return [*own, ground]
 
+    @property
+    def grounded(self) -> bool:
+        """Whether there is a ground that is none of the world's shapes."""
+        return any(shape is self._ground[0] for shape in self.scenery)
+
     def _remove(self, gone: Collection[str], scenery: Sequence[shapes.Shape]) -> set[int]:
         """Bodies and scenery went: their ids."""
         ids = {body for name in gone for body in self.bodies.of[name]}

@@ -27,17 +27,22 @@ def overlapping(contacts: Iterable[Contact], still: Collection[str]) -> tuple[Co
     return tuple(sorted(deepest.values(), key=lambda contact: contact.distance))
 
 
-def warn_of(overlaps: Sequence[Contact], stacklevel: int) -> None:
-    """Warn of overlaps, if there are any: who, how deep, and what to do."""
+def warn_of(overlaps: Sequence[Contact], grounded: bool, stacklevel: int) -> None:
+    """Warn of overlaps, if there are any: who, how deep, and what to do; grounded: a ground that nobody made but the
+    mirror is one of what is called the world."""
     if not overlaps:
         return
     told = [f"'{c.body_a}' and '{c.body_b}' by {-1e3 * c.distance:.3g} mm" for c in overlaps[:_TOLD]]
     if len(overlaps) > _TOLD:
         told.append(f"{len(overlaps) - _TOLD} more pairs (mirror.overlaps)")
-    first = overlaps[0]
+    first, of_world = overlaps[0], any(WORLD in (c.body_a, c.body_b) for c in overlaps[:_TOLD])
+    ground = (
+        f" '{WORLD}' is the scenery, and the mirror's own ground plane, ground=True." if of_world and grounded else ""
+    )
     warnings.warn(
-        f"bodies overlap at the start: {', '.join(told)}. They are pushed apart at simulation.contact.push_speed; start"
-        f" them apart or let them pass each other: scene.pair('{first.body_a}', '{first.body_b}', collide=False), for a"
-        " robot's links Scene.from_urdf(..., self_collision=False)",
+        f"bodies overlap at the start: {', '.join(told)}.{ground} They are pushed apart at"
+        " simulation.contact.push_speed; start them apart or let them pass each other:"
+        f" scene.pair('{first.body_a}', '{first.body_b}', collide=False), for a robot's links"
+        " Scene.from_urdf(..., self_collision=False)",
         stacklevel=stacklevel + 1,
     )

@@ -40,6 +40,8 @@ def with_motions(model: Model, values: Mapping[str, Scalar], parameters: Sequenc
 def place(model: Model, name: str) -> tuple[int, int]:
     """Place in q and slot in v of a coordinate that can be prescribed. ModelError says why it cannot be."""
     slots = {c.name: slot for slot, c in enumerate(model.coordinates)}
+    if name not in slots and name in model.coordinate_names:
+        raise ModelError(_of_a_whole(name))
     if name not in slots or name == TIME.name:
         known = ", ".join(n for n in slots if n != TIME.name) or "none"
         raise ModelError(f"prescribe: there is no coordinate {name!r}; the scene has {known}")
@@ -52,13 +54,17 @@ def place(model: Model, name: str) -> tuple[int, int]:
                 f"prescribe: '{name}' is one of several charts; {ONE_CHART}, or lead the joint as a whole by a motor,"
                 f" simulation.motors['{charted[0]}']"
             )
-        body = name.rpartition(".")[0]
-        raise ModelError(
-            f"prescribe: '{name}' is no coordinate of a joint but part of a ball or free joint; hang the body on a"
-            " joint of plain coordinates (joints.euler, slides composed by @), or lead the joint as a whole by a motor,"
-            f" simulation.motors['{body}']"
-        )
+        raise ModelError(_of_a_whole(name))
     return places[slot], slot
+
+
+def _of_a_whole(name: str) -> str:
+    body = name.rpartition(".")[0]
+    return (
+        f"prescribe: '{name}' is no coordinate of a joint but part of a ball or free joint; hang the body on a"
+        " joint of plain coordinates (joints.euler, slides composed by @), or lead the joint as a whole by a motor,"
+        f" simulation.motors['{body}']"
+    )
 
 
 def refuse_motor(model: Model, name: str, slots: Set[int]) -> None:

@@ -96,7 +96,7 @@ def test_rows_that_repeat_others_are_left_out():
     for k in range(3):
         node = node.attach(Body(f"bar {k}", mass=1.0, inertia=INERTIA), joints.revolute("y"), at=at)
         at = rd.pose((0.5, 0, 0))
-    scene.pin(node, scene.world, point_a=(0.5, 0, 0), point_b=(0.7, 0, 0), axis=(0, 1, 0))
+    scene.pin(node, scene.world, point_a=(0.5, 0, 0), point_b=(0.7, 0, 0), axis="y")
     assert len(scene.compile().constraints) == 2
 
 
@@ -125,7 +125,8 @@ def test_a_constraint_is_taken_out_and_put_back():
     [
         (lambda s, a: s.distance(s.world, a, 0.0), "'distance 1': a distance is above 0"),
         (lambda s, a: s.pin(a, "nobody"), "'pin 1': 'nobody' is no body"),
-        (lambda s, a: s.pin(a, s.world, axis=(0, 0, 0)), "an axis is a vector"),
+        (lambda s, a: s.pin(a, s.world, axis=(0, 0, 0)), "'pin 1': axis .* that is not zero"),
+        (lambda s, a: s.pin(a, s.world, axis="w"), "'pin 1': axis 'w' is not 'x', 'y', 'z'"),
         (lambda s, a: s.weld(a, s.world, pose_a=np.ones((4, 4))), "'weld 1'"),
         (lambda s, a: [s.pin(a, s.world, name="n"), s.pin(a, s.world, name="n")], "two constraints are named 'n'"),
     ],

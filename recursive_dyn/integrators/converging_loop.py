@@ -4,7 +4,7 @@ The kernel takes a step of Newton's method and more by the same factors, and tel
 of these changes were, and how long the next one would be. Where the second one is not half as long as the first
 (Deuflhard 2004, Newton methods for nonlinear problems, 2.1: the natural monotonicity test) there is another solution
 about, which is no motion: the step is to be halved. Where forces are asked for, which are the same for all steps of a
-call, changes are those from call to call.
+call, changes are those from call to call. Steps of one that is not ``natural`` are weighed (``explained_steps``).
 
 A step of a ``natural`` one begins where the last ones lead on (``foretold``), and may be in parts (``finer_steps``).
 """
@@ -20,7 +20,7 @@ from recursive_dyn.codegen.emitting.drivers import NOT_CONVERGED
 from recursive_dyn.codegen.emitting.ir_text import copy, load, place
 from recursive_dyn.codegen.emitting.llvm import scalar_literal
 from recursive_dyn.codegen.emitting.sizes import Sizes
-from recursive_dyn.integrators import finer_steps, foretold
+from recursive_dyn.integrators import explained_steps, finer_steps, foretold
 from recursive_dyn.integrators.loop_text import (
     LIMITED,
     SWEPT_SO_FAR,
@@ -50,7 +50,7 @@ def converging(
     left: float = LEFT, most: int = MOST, usual: int = _USUAL, natural: bool = False
 ) -> Callable[[str, Sizes], str]:
     """The loop of a kernel [q, v, tau, dt, v_middle] -> [q, v, v_middle, changes], which is iterated; what runs away to
-    infinity has not converged either.
+    infinity has not converged either. One that is not natural has powers before its changes.
 
     left: squared relative change that need not be made; most: calls, after which it does not converge; usual: of them a
     step; natural: whether the second change tells that there is another solution about. If it does not the kernel tells
@@ -60,12 +60,16 @@ def converging(
 
 
 def _loop(left: float, most: int, usual: int, natural: bool, entry: str, sizes: Sizes) -> str:
-    first = f"{sizes.first}\n{foretold.known(sizes)}\n{finer_steps.cells(sizes)}" if natural else sizes.first
+    own = (
+        foretold.known(sizes) + "\n" + finer_steps.cells(sizes)
+        if natural
+        else explained_steps.names(sizes, 1 + CHANGES)
+    )
     back = finer_steps.undone(sizes) if natural else ""
-    begun = "part" if natural else "step"
+    begun = "part" if natural else "begun"
     return f"""{WITHIN}
-{foretold.HELPERS if natural else ""}
-{opening(entry, sizes.inputs, LIMITED, SWEPT_SO_FAR, first)}
+{foretold.HELPERS if natural else explained_steps.HELPERS}
+{opening(entry, sizes.inputs, LIMITED, SWEPT_SO_FAR, f"{sizes.first}{chr(10)}{own}")}
 step:
 {place("v", "double", "%in", sizes.nq)}
 {place("tau", "double", "%v", sizes.nv)}
@@ -99,15 +103,16 @@ again:
 arrive:
 {size_check("%out", sizes.state, "lost", back=back)}
 check:
-{limit_check("%out", onward="land" if natural else "accept", back=back)}
-{_landed(sizes, usual) if natural else swept_step("%out", sizes.state, usual)}"""
+{limit_check("%out", onward="land" if natural else "weighed", back=back)}
+{_landed(sizes, usual) if natural else explained_steps.judged(sizes) + swept_step("%out", sizes.state, usual)}"""
 
 
 def _whole(sizes: Sizes) -> str:
     """How a step begins."""
     return f"""{load("h", "double", "%dt", 0)}
 {copy("%m", "%v", sizes.nv)}
-  %half = fmul double %h, 0.5"""
+  %half = fmul double %h, 0.5
+{explained_steps.begun(sizes)}"""
 
 
 def _part(sizes: Sizes) -> str:

@@ -7,9 +7,10 @@ kernel tells by how much each step is off, J, and by what that is to be measured
 made adds up, and is forgotten as slowly as the largest measure is. Where it is more than FAR of that, or as many times
 less as there are parts, all later steps are in twice as many, up to MOST: what changes lose in all is less than twice
 what the first one does. A quarter of the sum is what the shorter steps are off by. A step that makes more than GROSS
-alone, as of springs that swing within it, is taken again, in twice as many. It is of steps alone: what anyone writes
-between them, what pushes, contacts or motors give is no part of it. Whoever takes a share of the motion between steps
-takes as much of the sum with it: what rests on something falls anew in every step, by the same energy too little.
+alone, as of springs that swing within it, is taken again, in twice as many. What the shortest parts are off by in all,
+beyond TOLD, is told (``Report.unexplained_energy``). It is of steps alone: what anyone writes between them, what
+pushes, contacts or motors give is no part of it. Whoever takes a share of the motion between steps takes as much of the
+sum with it: what rests on something falls anew in every step, by the same energy too little.
 """
 
 from __future__ import annotations
@@ -17,11 +18,12 @@ from __future__ import annotations
 from recursive_dyn.codegen.emitting.ir_text import copy, load, place
 from recursive_dyn.codegen.emitting.llvm import scalar_literal
 from recursive_dyn.codegen.emitting.sizes import Sizes
-from recursive_dyn.integrators.compiled_loop import ENDED, MADE, PARTS, SIZE, WATCH
+from recursive_dyn.integrators.compiled_loop import ENDED, MADE, OFF_TOLD, OFF_UP_TO, PARTS, SIZE, TALLY, WATCH
 
 MOST = 8.0  # parts of a step
 FAR = 2e-3  # of the kinetic energy, beyond which whole steps may not make or lose any; of parts, so many times less
 GROSS = 1e-3  # of it, more than which no step is to make or lose alone: it is taken again
+TOLD = 1e-2  # of it, beyond which it is told what the shortest parts are off by
 LASTING = 1.0 - 2.0**-16  # of what steps made, and of the measure, is left after a step: some 65 000 count
 _SIZE, _FIRST, _LAST = 1, 2, 3  # behind what a kernel tells that it made: its measure, motion at the start, at the end
 
@@ -103,9 +105,25 @@ def twice(sizes: Sizes) -> str:
 
 
 def judged(made: int) -> str:
-    """What steps made is kept, and more parts are taken from here on; made: where this one's is, from %end."""
+    """What steps made is kept, and more parts are taken from here on, or, where there cannot be more, told by how much
+    more than ever they are far off; made: where this one's is, from %end."""
     return f"""{load("ended.here", "double", "%end", made + _LAST)}
   %off = call double @llvm.fabs.f64(double %made.all)
+{load("told.to", "double", "%work", TALLY + OFF_UP_TO)}
+{load("nothing.explained", "double", "%work", TALLY + OFF_TOLD)}
+  %told.left = fmul double %told.to, %share
+  %told.least = fmul double %size.now, {scalar_literal(TOLD)}
+  %usual = fcmp ogt double %told.left, %told.least
+  %told.already = select i1 %usual, double %told.left, double %told.least
+  %further = fcmp ogt double %off, %told.already
+  %as.it.is = xor i1 %divisible, true
+  %is.told = and i1 %further, %as.it.is
+  %off.more = fsub double %off, %told.already
+  %nothing.explains = select i1 %is.told, double %off.more, double 0.0
+  %nothing.explained.sum = fadd double %nothing.explained, %nothing.explains
+  %told.now = select i1 %is.told, double %off, double %told.left
+  store double %nothing.explained.sum, ptr %nothing.explained.p
+  store double %told.now, ptr %told.to.p
   %far.whole = fmul double %size.now, {scalar_literal(FAR)}
   %far = fdiv double %far.whole, %parts
   %now = fcmp ogt double %off, %far

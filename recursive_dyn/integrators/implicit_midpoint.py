@@ -20,8 +20,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from recursive_dyn.graph.expression import Scalar, array, less, reciprocal, select
+from recursive_dyn.graph.expression import Scalar, array, less, select
 from recursive_dyn.integrators.converging_loop import CHANGES, converging
+from recursive_dyn.integrators.energy_watch import WATCHED
 from recursive_dyn.integrators.free_body import MOVING, stepped_point
 from recursive_dyn.integrators.integrator import (
     Integrator,
@@ -35,13 +36,14 @@ from recursive_dyn.integrators.integrator import (
     numbers,
     plain_positions,
 )
+from recursive_dyn.integrators.midpoint_energy import WEIGHED, late, powers
 from recursive_dyn.integrators.midpoint_newton import Middle, Newton, springs
 from recursive_dyn.integrators.newton_changes import apart, changes_of, following, relative
+from recursive_dyn.model.independent import independent_count
 from recursive_dyn.recursion import multipliers as constraints
 from recursive_dyn.recursion import tree_rows
 from recursive_dyn.recursion.configuration import integrate
 from recursive_dyn.recursion.context import TRACE, Context, Function, Outputs
-from recursive_dyn.recursion.equations.mass_matrix import carried
 from recursive_dyn.recursion.forces import passive
 from recursive_dyn.recursion.forces.element_forces import element_forces
 from recursive_dyn.recursion.kinematics import Tree
@@ -63,20 +65,21 @@ def _by_sweep(c: Context) -> Outputs:
     """One sweep, of which nothing is foreseen but that the next one changes less."""
     h = c.input("dt")[0]
     guess = c.tree.paced(c.input("v_middle"))
-    q, v, better = _swept(c, guess, *_joint_forces(c.tree, h))
+    middle = _middle(c.tree, guess, h)
+    q, v, better, a = _swept(c, middle, *_joint_forces(c.tree, h))
     way = array(better) - guess
     change = dot(way, way)
     error = [change, change, change, change * AHEAD, dot(better, better)]
-    return [("q", q), ("v", v), ("v_middle", better), ("error", error)]
+    power = powers(c, middle.tree, a)
+    return [("q", q), ("v", v), ("v_middle", better), ("power", power), ("error", error)]
 
 
 def _swept(
-    c: Context, guess: np.ndarray, forces: list[Scalar], diagonal: list[Scalar]
-) -> tuple[list[Scalar], list[Scalar], list[Scalar]]:
-    """(q, v, a better velocity of the middle) by the acceleration at the middle that ``guess`` (nv,) leads to; springs
-    answer what that is off from the one that leads to ``guess``."""
-    h, start = c.input("dt")[0], c.tree
-    middle = Middle(start, start.at(array(_moved(start, guess, h, 0.5)), guess), h)
+    c: Context, middle: Middle, forces: list[Scalar], diagonal: list[Scalar]
+) -> tuple[list[Scalar], list[Scalar], list[Scalar], list[Scalar]]:
+    """(q, v, a better velocity of the middle, a (nv,)) by the acceleration a at a middle; springs answer what that is
+    off from the one that leads to it."""
+    h, start, guess = c.input("dt")[0], c.tree, middle.guess
     tau = [t + f + e for t, f, e in zip(c.input("tau"), forces, element_forces(middle.tree), strict=True)]
     diagonal = list(diagonal)
     for slot, joint in enumerate(c.model.coordinates):
@@ -90,7 +93,7 @@ def _swept(
         free = _step(start, guess, array(np.zeros(c.model.nv)), h)[2]
         bias = constraints.middle_bias(middle.tree, array(free), h)
     a = c.solved(middle.tree, tau, diagonal, bias, held).a
-    return _step(start, guess, array(a), h)
+    return *_step(start, guess, array(a), h), a
 
 
 def _by_newton(c: Context) -> Outputs:
@@ -102,11 +105,11 @@ def _by_newton(c: Context) -> Outputs:
     forces, diagonal = _joint_forces(start, h)
     known, trees = array(forces) + c.input("tau"), apart(c.model)
     first = start.paced(c.input("v_middle"))
-    swept = array(_swept(c, first, forces, diagonal)[2])
+    swept = array(_swept(c, _middle(start, first, h), forces, diagonal)[2])
     guess, newton, taken = swept, None, list[list[Scalar]]()
     falls: list[Scalar] = [1.0] * len(trees)
     for _ in range(changes_of(c.model)):
-        middle = Middle(start, start.at(array(_moved(start, guess, h, 0.5)), guess), h)
+        middle = _middle(start, guess, h)
         newton = newton or Newton(middle, array(diagonal))
         change = newton.change(middle, known + array(element_forces(middle.tree)))
         taken.append([dot(change[slots], change[slots]) for slots in trees])
@@ -116,22 +119,25 @@ def _by_newton(c: Context) -> Outputs:
             before = swept if len(taken) == 2 else guess
             better[slots] = [select(falls[n], x, y) for x, y in zip(better[slots], before[slots], strict=True)]
         guess = better
-    a = Middle(start, start.at(array(_moved(start, guess, h, 0.5)), guess), h).acceleration
-    q, v, _ = _step(start, guess, a, h)
+    last = _middle(start, guess, h)
+    q, v, _ = _step(start, guess, last.acceleration, h)
+    power = powers(c, last.tree, list(last.acceleration))
     ahead = [following(*own) for own in zip(*taken, strict=True)]
     whole = dot(guess - first, guess - first)
     error = [whole, *(array(x).sum() for x in (taken[1], taken[-1], ahead)), dot(guess, guess)]
-    return [("q", q), ("v", v), ("v_middle", list(guess)), ("error", error)]
+    return [("q", q), ("v", v), ("v_middle", list(guess)), ("power", power), ("error", error)]
+
+
+def _middle(start: Tree, guess: np.ndarray, h: Scalar) -> Middle:
+    """The middle of a step, for a velocity of it (nv,)."""
+    return Middle(start, start.at(array(_moved(start, guess, h, 0.5)), guess), h)
 
 
 def _joint_forces(start: Tree, h: Scalar) -> tuple[list[Scalar], list[Scalar]]:
     """(tau (nv,), diagonal (nv,)) of the joints' dampers and springs: (M + diagonal) a = tau + ..."""
     forces, diagonal = passive.implicit_terms(start, h * 0.5, balls=False)
-    damped = [(s, c.damping) for s, c in enumerate(start.model.coordinates) if c.damping]
-    inertia = carried(start) if damped else []
-    for s, damping in damped:  # (theta - 1 / 2) h D more
-        z = h * damping * reciprocal(inertia[s])
-        diagonal[s] = diagonal[s] + h * 0.5 * damping * z * reciprocal(z + 2.0)
+    for s, more in late(start, h).items():
+        diagonal[s] = diagonal[s] + start.model.coordinates[s].damping * more
     return forces, diagonal
 
 
@@ -235,12 +241,12 @@ INTEGRATOR = Integrator(
     function="midpoint",
     graph=Function(
         "q, v after dt and a better v_middle: by Newton's method, or under constraints by a sweep, of the implicit"
-        " midpoint rule; then its squared relative changes.",
+        " midpoint rule; powers of tau and of dampers there; then its squared relative changes.",
         ("q", "v", "tau", "dt", "v_middle"),
-        lambda m: (m.nq + 2 * m.nv + 1 + CHANGES,),
+        lambda m: (m.nq + 2 * m.nv + WATCHED * independent_count(m) + 1 + CHANGES,),
         _graph,
         solves=True,
-        rows=tree_rows.state_and_velocity,
+        rows=tree_rows.state_velocity_and_two,
         sums=1 + CHANGES,
         total=_sized,
         configuration=True,
@@ -251,4 +257,5 @@ INTEGRATOR = Integrator(
     share=0.5,
     implicit=0.5,
     passing="variational_midpoint",
+    beside=("energies", WEIGHED),
 )

@@ -8,6 +8,7 @@ from typing import NamedTuple
 import numpy as np
 
 from recursive_dyn.dynamics.dynamics import Dynamics
+from recursive_dyn.integrators.compiled_loop import OFF_TOLD
 from recursive_dyn.integrators.energy_watch import SPRING, TREE
 from recursive_dyn.model.independent import independent
 from recursive_dyn.model.model import Model
@@ -24,14 +25,15 @@ class Report:
     """Counts since the simulation was made.
 
     steps_halved: flights of a step, or of a part of one, that were taken in halves, as their energy was not explained
-    (``linearly_implicit_rk4``), they did not converge (both midpoint rules), or joints between free bodies could not
-    hold what whirls; halvings: how often, halves of halves with them; unexplained_energy: J that came or went in
-    parts as short as they get, or where a mechanism came to be taut, with nothing to account for it; steps_cut:
-    timesteps cut into parts because something moved so fast that it would have passed through a body, or that such
-    joints could not hold it, or leapt beyond a limit to where energy could not be explained; sweeps: of both midpoint
-    rules, in all steps that converged (``variational_midpoint``: steps of Newton's method, with those by the same
-    factors); step_parts: into how many parts, all alike, every step goes since so many were asked for by the energy
-    that steps made of nothing (``variational_midpoint``, see ``finer_steps``): 1, 2, 4 or 8.
+    (``linearly_implicit_rk4``, ``implicit_midpoint``), they did not converge (both midpoint rules), or joints between
+    free bodies could not hold what whirls; halvings: how often, halves of halves with them; unexplained_energy: J that
+    came or went in parts as short as they get, in all steps beyond 1 % (both midpoint rules), or where a mechanism came
+    to be taut, with nothing to account for it, see integrators.md for who watches; steps_cut: timesteps cut into parts
+    because something moved so fast that it would have passed through a body, or that such joints could not hold it, or
+    leapt beyond a limit to where energy could not be explained; sweeps: of both midpoint rules, in all steps that
+    converged (``variational_midpoint``: steps of Newton's method, with those by the same factors); step_parts: into how
+    many parts, all alike, every step goes since so many were asked for by the energy that steps made of nothing
+    (``variational_midpoint``, see ``finer_steps``): 1, 2, 4 or 8.
     solves_unconverged: solves of contacts and limits, of a step or a part of one, that ended above
     ``contact.tolerance``; steps_pressed: steps, or parts, in which trees with springs, dampers or a law flew by the
     integrator's rule for what is pressed.
@@ -153,12 +155,13 @@ def _widest(dynamics: Dynamics, missed: np.ndarray, most: float, name: str) -> t
 
 
 def told(tally: np.ndarray, parts: int, noted: np.ndarray, spring: str, landings: Landings) -> Report:
-    """The tally (9,) of a flight, parts of its steps, what steps noted (2,), which spring took most, and what landings
-    did."""
+    """The tally (TALLIED,) of a flight, parts of its steps, what steps noted (2,), which spring took most, and what
+    landings did."""
     halved, halvings, energy, cut, sweeps, damped, lost, *_ = tally.tolist()
     (unconverged, pressed), joints = noted.tolist(), landings.joints
+    energy += float(tally[OFF_TOLD]) + landings.taken
     return Report(
-        steps_halved=int(halved), halvings=int(halvings), unexplained_energy=energy + landings.taken,
+        steps_halved=int(halved), halvings=int(halvings), unexplained_energy=energy,
         steps_cut=int(cut), sweeps=int(sweeps), step_parts=parts, solves_unconverged=int(unconverged),
         steps_pressed=int(pressed), steps_damped=int(damped), numerical_damping=lost, damping_spring=spring,
         gaps_closed=landings.closed, widest_gap=landings.gap, gap_constraint=landings.constraint,

@@ -6,6 +6,7 @@ from trees import assert_close, mechanism
 
 import recursive_dyn as rd
 from demos.benchmark.integrators import FAT, SLENDER, links
+from recursive_dyn.integrators.converging_loop import CHANGES
 from recursive_dyn.integrators.registry import rule
 from scene import Body, Scene, joints
 
@@ -25,7 +26,7 @@ def newtons_changes(d: rd.Dynamics, q, v, tau, h: float, calls: int = 3) -> list
     for _ in range(calls):
         result = d.call("midpoint", q, v, tau, [h], middle)
         middle = result[at : at + d.nv]
-        found.append(float(np.sqrt(result[at + d.nv + 1])))
+        found.append(float(np.sqrt(result[-CHANGES])))
     return found
 
 
@@ -65,7 +66,8 @@ def test_large_steps_are_those_of_the_definition(inertia, ball):
 
 
 def sprung(kind: str, stiffness: float) -> rd.Simulation:
-    """Three links on balls, on springs in these or with their end on a spring; struck where all springs rest."""
+    """Three links on balls, on springs in these or with their end on a spring; struck where all springs rest, so that
+    links turn little in a step: by more the stiffest spring makes so much of nothing that steps are halved."""
     scene, inertia = Scene(gravity=(0, 0, 0)), np.diag([0.02, 0.021, 0.01])
     node = scene.world
     for i in range(3):
@@ -76,7 +78,7 @@ def sprung(kind: str, stiffness: float) -> rd.Simulation:
         scene.spring(node, scene.world, stiffness, rest=0.5, point_a=(0, 0, -0.5), point_b=(0.5, 0, -1.5))
     sim = rd.Simulation(scene.compile(), FRAME, RULE)
     v = np.zeros(sim.dynamics.nv)
-    v[[0, -2]] = 1.0, 0.5
+    v[[0, -2]] = 0.1, 0.05
     sim.v = v
     return sim
 
@@ -116,9 +118,10 @@ def test_a_damper_of_any_stiffness_does_not_ring():
 
 @pytest.mark.slow
 def test_where_newtons_method_does_not_contract_the_sweeps_go_on():
-    """Thirty slender hinges at 60 Hz, that whip by half a radian a step: as sweeps alone have it, no step is halved."""
+    """Thirty slender hinges at 60 Hz, that whip by half a radian a step: as sweeps alone have it, no step is halved but
+    those that make more than 1 % of their motion of nothing."""
     start = links(SLENDER, False, 30)
     sim = rd.Simulation(start.dynamics, FRAME, RULE)
     sim.q = start.q
     sim.step(120)
-    assert sim.report.halvings == 0 and sim.report.sweeps < 9 * 120
+    assert sim.report.halvings < 0.2 * 120 and sim.report.sweeps < 9 * 120

@@ -13,7 +13,7 @@ from recursive_dyn.codegen.emitting.transposing import shuffle_block
 
 PAD = 8
 BATCH_ARGUMENTS = "ptr %sources, ptr %strides, ptr %targets, i64 %first, i64 %count, ptr %in, ptr %out, ptr %scratch"
-OK, BAD_INPUT, BAD_OUTPUT, NOT_CONVERGED, AT_LIMIT, LARGE = range(6)  # why a call, or a loop of steps, ended
+OK, BAD_INPUT, BAD_OUTPUT, NOT_CONVERGED, AT_LIMIT, LARGE, UNEXPLAINED = range(7)  # why a call, or a loop, ended
 MODERATE = 1e6  # results beyond it are right, or what rounding leaves of a singular system: worth a second look
 CODE_BITS = 3
 

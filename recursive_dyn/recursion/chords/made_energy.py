@@ -46,7 +46,7 @@ def made_energy(
         driven = less(0.0, dot(tau[slots], tau[slots]))
         made = made + select(driven, 0.0, after - before + higher)
         first, last = first + select(driven, 0.0, before), last + select(driven, 0.0, after)
-        fallen = fallen + select(driven, 0.0, falling_energy(start, h, part) + _unknown(end, part))
+        fallen = fallen + select(driven, 0.0, falling_energy(start, h, part) + unknown(end, part))
     return made, last + fallen, first, last
 
 
@@ -62,7 +62,7 @@ def _damped(model: Model, part: IndependentPart) -> bool:
     return any(model.coordinates[s].damping for s in part.slots) or any(model.forces[k].terms for k in part.elements)
 
 
-def _unknown(tree: Tree, part: IndependentPart) -> Scalar:
+def unknown(tree: Tree, part: IndependentPart) -> Scalar:
     """J by which what rounding makes is little."""
     mass: Scalar = 0.0
     for i in part.links:

@@ -16,13 +16,13 @@ from recursive_dyn.errors import StateError
 from recursive_dyn.integrators import registry
 from recursive_dyn.integrators.compiled_loop import CODE, SUMS, TALLY, TALLY_SIZE
 from recursive_dyn.integrators.driven import DRIVEN, LED, LOADED, PUSHED_LED
-from recursive_dyn.integrators.integrator import StatePair
 from recursive_dyn.model.limits import limited
 from recursive_dyn.recursion.forces.pushed_bodies import PUSH
 from recursive_dyn.simulation.flying.engine import DrivenEngine, Engine, FlightArrays, Law, Load
 from recursive_dyn.simulation.flying.leading_on import LeadingOn
 from recursive_dyn.simulation.flying.other_way import NoOtherWay
 from recursive_dyn.simulation.flying.plausible import Weighing
+from recursive_dyn.simulation.flying.shorter_steps import ShorterSteps
 from recursive_dyn.simulation.flying.untaken import singular_joint, too_much_energy, untaken
 
 # how a part of a step ended: as it should, on numbers that are not finite, or so far that it is to be taken in parts
@@ -30,7 +30,6 @@ DONE, LOST, LEAPT = drivers.OK, -1, -3
 _ABSURD = -2  # more energy than could be
 _Array = np.ndarray
 _TOGETHER = 32  # steps far away that are weighed as one, in Python, which takes as long as a hundred of them
-_SPLITS = 6  # how often a midpoint step that does not converge may be halved
 
 
 @compiled
@@ -62,10 +61,10 @@ def move_tally(source: FlightArrays, target: FlightArrays) -> None:
     source.work[TALLY : TALLY + TALLY_SIZE] = 0.0
 
 
-class Flight(LeadingOn, NoOtherWay):
+class Flight(ShorterSteps, LeadingOn, NoOtherWay):
     """One integrator over one dynamics, at the dynamics' present parameters.
 
-    tally (TALLY_SIZE,): what steps took, as ``report`` tells it; given: of one before this. driven: whether anything
+    tally (TALLIED,): what steps took, as ``report`` tells it; given: of one before this. driven: whether anything
     pushes bodies, or is asked at stages, by a loop of its own, which is compiled when that first happens. lawful:
     whether a law ever was; asked (nv,): 1 for slots that it drives in the present step; load (nv,): by how much what
     it gives answers impulses in it, kg or kg m^2; limited: how many numbers of q have limits that its loop looks at,
@@ -221,6 +220,8 @@ class Flight(LeadingOn, NoOtherWay):
             if code == _ABSURD and together > 1:  # or only more than one step may make
                 self._q[:], self._v[:], self.tally[:] = q, v, counted
                 done, code = self._weighed(q, v, tau, h, 1, limited)
+            if code == _ABSURD:
+                self.tally[:] = counted
         return done, code
 
     def _weighed(self, q: _Array, v: _Array, tau: _Array, h: float, count: int, limited: int) -> tuple[int, int]:
@@ -229,54 +230,6 @@ class Flight(LeadingOn, NoOtherWay):
             self._driving.most[:] = 0.0
         done, code = self._steps(h, count, limited, 1)
         return (0, _ABSURD) if done and self._absurd(q, v, tau, done * h) else (done, code)
-
-    def _steps(self, h: float, count: int, limited: int, large: int) -> tuple[int, int]:
-        """Steps from the state in the loop's own memory; large: 1 to take those with large results too."""
-        done, code = self._run(h, count, limited, large)
-        if code == drivers.NOT_CONVERGED:
-            start, counted = (self._q.copy(), self._v.copy()), self.tally.copy()
-            code = self._split(h, limited, large, _SPLITS, 0.0)
-            if code == drivers.OK:
-                done += 1
-                self.tally[0] += 1
-            else:
-                (self._q[:], self._v[:]), self.tally[:] = start, counted
-        return done, code
-
-    def _run(self, h: float, count: int, limited: int, large: int, since: float = 0.0) -> tuple[int, int]:
-        if self._driving is not None:
-            self._driving.since = since
-        if self._dt is not None:
-            self._dt[0] = h
-        if self._middle is not None:
-            self._middle[:] = self._v
-        return self._loop.run(h, count, self._limits_address, limited, large)
-
-    def in_parts(self, q: _Array, v: _Array, tau: _Array, h: float, parts: int) -> StatePair | None:
-        """Where a step of length h from q (nq,) and v (nv,) leads in equal parts, if that is possible."""
-        self._q[:], self._v[:], self._tau[:] = q, v, tau
-        self._parameters[:] = self._dynamics.parameters.values_array
-        for k in range(parts):
-            code = self._run(h / parts, 1, 0, 0, k * h / parts)[1]
-            if code == drivers.NOT_CONVERGED:
-                code = self._split(h / parts, 0, 0, _SPLITS, k * h / parts)
-            if code != drivers.OK:
-                return None
-        return self._q.copy(), self._v.copy()
-
-    def _split(self, h: float, limited: int, large: int, splits: int, since: float) -> int:
-        """One step of length h as two halves, or, where a half does not converge either, as four quarters, ...
-
-        since: the start of the whole, s.
-        """
-        self.tally[1] += 1
-        for start in (since, since + h / 2):
-            _, code = self._run(h / 2, 1, limited, large, start)
-            if code == drivers.NOT_CONVERGED and splits > 1:
-                code = self._split(h / 2, limited, large, splits - 1, start)
-            if code != drivers.OK:
-                return code
-        return drivers.OK
 
     def _absurd(self, q: np.ndarray, v: np.ndarray, tau: np.ndarray, h: float) -> str | None:
         """What moves absurdly after a step from q, v under tau, the law, and pushes."""

@@ -62,6 +62,8 @@ def untaken(
     reason = singular_joint(dynamics, q) if joint is None else None
     if reason is not None:
         return f"{reason}. The last good state is kept"
+    if code == drivers.UNEXPLAINED:
+        return _unexplained(dynamics, integrator, q, v, h, output)
     if code == drivers.NOT_CONVERGED and np.isfinite(output).all():
         fastest = liveliest(dynamics, q, v)
         return (
@@ -70,6 +72,18 @@ def untaken(
             " state is kept"
         )
     return _no_value(dynamics, q, v, h, output, joint or culprit(dynamics.model, q, v, h, parameters))
+
+
+def _unexplained(dynamics: Dynamics, integrator: str, q: _Array, v: _Array, h: float, output: _Array) -> str:
+    """Of one of which even the shortest part makes, or loses, more energy than there is in its motion."""
+    ahead, end = np.split(output[: dynamics.nq + dynamics.nv], [dynamics.nq])
+    fastest = dynamics.label("v", liveliest(dynamics, ahead, end))
+    other = "" if integrator == registry.DEFAULT else f", or the integrator '{registry.DEFAULT}'"
+    return (
+        f"the {integrator} step makes more energy of nothing, or loses more, in parts of any length, than there is in"
+        f" its motion, most of it in that of {fastest}{_violent(dynamics, q, v, h)}; use a smaller timestep than"
+        f" {h:.3g} s{other}. The last good state is kept"
+    )
 
 
 def _no_value(dynamics: Dynamics, q: _Array, v: _Array, h: float, output: _Array, joint: str | None) -> str:

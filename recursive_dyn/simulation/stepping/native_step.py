@@ -19,7 +19,7 @@ from recursive_dyn.contact.problem import (
 from recursive_dyn.contact.rows.warm_start import felt_by_bodies
 from recursive_dyn.contact.solve import solve
 from recursive_dyn.dynamics.program_calls import all_finite, evaluated_awake
-from recursive_dyn.integrators.compiled_loop import TALLY, TALLY_SIZE
+from recursive_dyn.integrators.compiled_loop import TALLIED, TALLY
 from recursive_dyn.simulation.bounds import Bounds
 from recursive_dyn.simulation.flying.flight import DONE, LEAPT, LOST, flown, move_tally
 from recursive_dyn.simulation.joint_laws.actuation import aim, exceeded, told
@@ -74,7 +74,7 @@ def fly(s: StepArrays, layout: Layout) -> int:
         tau = s.tau.copy()
         for k in range(len(tau)):
             tau[k] += s.lending.lent[k]
-    tally = s.flight.work[TALLY : TALLY + TALLY_SIZE]
+    tally = s.flight.work[TALLY : TALLY + TALLIED]
     counted = tally.copy()
     code = _flown(s, tau)
     if leapt(s, code, tally, counted):

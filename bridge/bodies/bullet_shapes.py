@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Sequence
+from collections.abc import Hashable, Iterator, Sequence
 from dataclasses import replace
 
 import numpy as np
@@ -105,3 +105,10 @@ def visual_shape(parts: Sequence[Visual], client: int, scale: float = 1.0) -> in
         physicsClientId=client,
     )
     return shape
+
+
+def by_color(seen: Sequence[Visual]) -> Iterator[Sequence[Visual]]:
+    """Groups of one colour: Bullet's window paints a body in its first one."""
+    for color in dict.fromkeys(visual.color for visual in seen):
+        group = [visual for visual in seen if visual.color == color]
+        yield from (group[k : k + COMPOUND] for k in range(0, len(group), COMPOUND))

@@ -3,18 +3,18 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Hashable, Iterator, Sequence
+from collections.abc import Hashable, Sequence
 from functools import cached_property
 from itertools import accumulate, combinations, product, zip_longest
 
 import numpy as np
 import pybullet
 
-from bridge.bodies.bullet_groups import ALL, OTHERS, STATICS, regroup
-from bridge.bodies.bullet_shapes import COMPOUND, collision_shape, content, create_body, visual_shape
+from bridge.bodies.bullet_groups import OTHERS, STATICS, regroup, seekers
+from bridge.bodies.bullet_shapes import by_color, collision_shape, content, create_body, visual_shape
 from bridge.bodies.colliders import Collider
 from bridge.bodies.skins import PLAIN, alike, chunks, grown, is_boxy, skin_of, stood_for
-from bridge.bodies.true_shapes import Group, is_curved
+from bridge.bodies.true_shapes import Group, filter_of, is_curved
 from bridge.bodies.visuals import Visual, unseen
 from bridge.connection import Connection
 from bridge.meshes.files import MeshFiles
@@ -23,26 +23,26 @@ from bridge.planes.row_table import RowKind, RowTable, packed
 from recursive_dyn.contact.material import Material
 from scene.shapes import Shape
 
-_ROWS = RowKind(np.int64), RowKind(float), RowKind(bool), RowKind(float, (9,))
+_ROWS = RowKind(np.int64), RowKind(float), RowKind(bool), RowKind(np.int64, (2,)), RowKind(float, (9,))
 
 
 class MirroredBodies:
     """Bullet's ids of each body of the scene, ``of``; each id's ``materials``. ``bare``: ids of bodies with nothing to
     meet or see; ``smallest``: half the diagonal of the smallest box about anything that can be met, m. version counts
-    up when bodies were added. ``parted``: by body, ids of those that it never touches; ``group``, ``masks``: Bullet's
-    collision group of all, and masks of those, by name, that are not OTHERS; ``groups``: what ids stand for, where that
-    is known; ``static_skins``, ``static_boxes``: of scenery, by id, by how much it is larger than its shapes, and ids
-    of boxes; ``planes``: ids of what stands for planes.
+    up when bodies were added. ``parted``: by body, ids of those that it never touches; ``on_planes``: by name, whether
+    Bullet reports contacts with planes, of bodies of which it ever did; ``groups``: what ids stand for, where that is
+    known; ``static_skins``, ``static_boxes``: of scenery, by id, by how much it is larger than its shapes, and ids of
+    boxes; ``planes``: ids of what stands for planes.
 
     ``shown`` says whether anyone looks at the connection, so that visual shapes are worth making. As ``arrange`` left
     them: ids (m,), all of ``of``, owners (m,), the number of the body of each, skins (m,), by how much it is larger
-    than its shapes, m, boxy (m,), whether it is nothing but boxes; reach (nb, 3), m: of every body its inner radius,
-    how far its surface moves by a turn of 1 rad, how far it extends; boxes (nb, 6), m: middle and half extents of what
-    is about its shapes, in its frame.
+    than its shapes, m, boxy (m,), whether it is nothing but boxes, filters (m, 2), its collision group and mask but for
+    ``on_planes``; reach (nb, 3), m: of every body its inner radius, how far its surface moves by a turn of 1 rad, how
+    far it extends; boxes (nb, 6), m: middle and half extents of what is about its shapes, in its frame.
     """
 
     def __init__(self, connection: Connection, files: MeshFiles, shown: bool) -> None:
-        self._connection, self._client, self.group = connection, connection.id, connection.group
+        self._connection, self._client, self._group = connection, connection.id, connection.group
         self._files, self._shown = files, shown
         self.of: dict[str, tuple[int, ...]] = {}
         self.materials: dict[int, Material] = {}
@@ -58,7 +58,7 @@ class MirroredBodies:
         self.parted: dict[str, set[int]] = {}
         self._standing: list[int] = []  # scenery, in its order
         self.planes: list[int] = []  # of it, what stands for planes
-        self.masks: dict[str, int] = {}
+        self.on_planes: dict[str, bool] = {}
         self.woken = 0  # how often one was taken anew that may have slept
         self._drawn: list[int] = []
         self._shapes: dict[Hashable, int] = {}  # Bullet's collision shapes by what they are
@@ -75,20 +75,22 @@ class MirroredBodies:
 
     def add(self, name: str, parts: Sequence[tuple[Collider, Material | None]], seen: Sequence[Visual]) -> None:
         """Mirror a body of the scene, by one Bullet body or, where limits or materials ask for it, several."""
-        ids, skins, boxy = list[int](), list[float](), list[bool]()
+        ids, skins, boxy, filters = list[int](), list[float](), list[bool](), list[tuple[int, int]]()
         groups = [list(chunks(*group)) for group in alike(parts)]
-        solids = [chunk for group in groups for chunk in group]
-        looks = list(_by_color(seen)) if self._shown else []
+        stood = [stood_for(part for chunk, _ in group for part in chunk) for group in groups]
+        solids = [(*chunk, own) for group, own in zip(groups, stood, strict=True) for chunk in group]
+        looks = list(by_color(seen)) if self._shown else []
         for chunk, look in list(zip_longest(solids, looks)) or [(None, None)]:
-            solid, material = chunk or ((), PLAIN)
+            solid, material, own = chunk or ((), PLAIN, ())
             skin = min((skin_of(part) for part in solid), default=0.0)
             body = self._create(name, [grown(part, skin) for part in solid], look or ())
             self.materials[body] = material
             ids.append(body)
             skins.append(skin)
             boxy.append(is_boxy(solid))
+            filters.append(filter_of(own, self._group))
             if solid:
-                regroup(body, self.group, OTHERS, self._client)
+                regroup(body, *filters[-1], self._client)
             elif not look:
                 self.bare.add(body)
         for a, b in combinations(ids, 2):
@@ -96,18 +98,18 @@ class MirroredBodies:
         self.of[name] = tuple(ids)
         ends = [*accumulate(map(len, groups), initial=0)]
         self._groups[name] = [
-            Group(tuple(ids[first:last]), name, stood_for(part for chunk, _ in group for part in chunk))
-            for group, first, last in zip(groups, ends[:-1], ends[1:], strict=True)
+            Group(tuple(ids[first:last]), name, own)
+            for own, first, last in zip(stood, ends[:-1], ends[1:], strict=True)
         ]
         self.groups |= {group: None for group in self._groups[name] if group.shapes}
         self.version += 1
         extent = np.array([self._extent(ids, [part for part, _ in parts])])
-        self._rows.add(name, packed((np.array(ids), np.array(skins), np.array(boxy), extent), _ROWS))
+        self._rows.add(name, packed((np.array(ids), np.array(skins), np.array(boxy), np.array(filters), extent), _ROWS))
 
     def remove(self, name: str) -> None:
         """A body of the scene went. Bullet gives its ids to others, who shall meet whom they may meet."""
         ids, parted = self.of.pop(name), self.parted.pop(name, set()) - set(self.planes)
-        self.masks.pop(name, None)
+        self.on_planes.pop(name, None)
         for body in ids:
             for other in parted | set(ids) - {body}:
                 pybullet.setCollisionFilterPair(body, other, -1, -1, 1, physicsClientId=self._client)
@@ -128,7 +130,7 @@ class MirroredBodies:
             self.of.clear()
             self.of.update(own)
         self._rows.arrange(names)
-        self.ids, self.skins, self.boxy, extents = self._rows.arrays
+        self.ids, self.skins, self.boxy, self.filters, extents = self._rows.arrays
         self.owners = np.arange(len(self.of)).repeat(self._rows.counts[:, 0])
         self.reach, self.boxes = extents[:, :3].copy(), extents[:, 3:].copy()
         self.version += 1
@@ -147,21 +149,21 @@ class MirroredBodies:
 
     def meet_planes(self, name: str) -> None:
         """Let Bullet report contacts of a body with what stands for planes, as it does of no other."""
-        self.masks[name] = ALL
+        self.on_planes[name] = True
         self._regroup(name)
 
     def _let_meet(self, a: str, b: str, meet: bool) -> None:
         for one, other in product(self._ids(a), self._ids(b)):
             if one not in self.planes and other not in self.planes:
                 pybullet.setCollisionFilterPair(one, other, -1, -1, meet, physicsClientId=self._client)
-        for name in self.masks.keys() & {a, b} if WORLD in (a, b) else ():
-            self.masks[name] = ALL if meet else OTHERS
+        for name in self.on_planes.keys() & {a, b} if WORLD in (a, b) else ():
+            self.on_planes[name] = meet
             self._regroup(name)
 
     def _regroup(self, name: str) -> None:
         """Let Bullet take a body anew, in its group and with its mask, as one that does not sleep."""
-        for body in self.of[name]:
-            regroup(body, self.group, self.masks[name], self._client)
+        for body, (group, mask) in zip(self.of[name], self._rows.of(name)[3].tolist(), strict=True):
+            regroup(body, group, mask | STATICS if self.on_planes[name] else mask, self._client)
         self.version += 1
         self.woken += 1
 
@@ -181,7 +183,7 @@ class MirroredBodies:
         self._walls[body] = np.array(self._box([body]))
         if plane:
             self.planes.append(body)
-            regroup(body, STATICS, OTHERS & ~self.group, self._client)
+            regroup(body, STATICS, OTHERS & ~self._group & ~seekers(self._group), self._client)
         return body
 
     def stand_for(self, ids: Sequence[int], shape: Shape) -> None:
@@ -189,6 +191,9 @@ class MirroredBodies:
         if ids:
             self._static_groups[ids[0]] = group = Group(tuple(ids), "", (shape,))
             self.groups[group] = None
+            if group.is_sought:
+                for body in ids:
+                    regroup(body, STATICS, OTHERS & ~seekers(self._group), self._client)
 
     def remove_scenery(self, body: int) -> None:
         """Something static went."""
@@ -288,10 +293,3 @@ class MirroredBodies:
         size = math.hypot(*[abs(x) + y for x, y in zip(middle, half, strict=True)])
         centred = all(p.kind == pybullet.GEOM_SPHERE and not p.at[:3, 3].any() for p in parts)
         return [min(half), 0.0 if centred else size, size, *box]
-
-
-def _by_color(seen: Sequence[Visual]) -> Iterator[Sequence[Visual]]:
-    """Groups of one colour: Bullet's window paints a body in its first one."""
-    for color in dict.fromkeys(visual.color for visual in seen):
-        group = [visual for visual in seen if visual.color == color]
-        yield from (group[k : k + COMPOUND] for k in range(0, len(group), COMPOUND))

@@ -10,7 +10,9 @@ from weakref import WeakKeyDictionary
 
 import numpy as np
 
+from bridge.bodies.bullet_groups import OTHERS, seekers
 from bridge.bodies.convex_decomposition import hulls, is_grouped
+from bridge.bodies.seekers import Seekers, seekers_among
 from bridge.curved.curved_pairs import POINTS
 from bridge.curved.distances import BOX, CYLINDER, ELLIPSOID, FACETS, HULL, ROUND, TORUS
 from bridge.curved.manifold_points import Found, InWorld
@@ -44,7 +46,8 @@ class TrueShapes(NamedTuple):
     sorts (n,); leaders (n,): the first id of those that stand for the same shapes; firsts, lasts (n,): their rows;
     bodies (m,): the scene's number, or STATIC; kinds, hulls (m,): as ``curved_pairs`` has them, hulls also numbers of
     ``facets``; at (m, 4, 4): in the body's frame, scenery's in the world; shells (m,): whether something may be inside,
-    as of scenery's convex meshes; placed, found: room for shapes, and for points of two of them.
+    as of scenery's convex meshes; placed, found: room for shapes, and for points of two of them; seekers: those whose
+    neighbours are found without Bullet.
     """
 
     sorts: Integers
@@ -60,6 +63,7 @@ class TrueShapes(NamedTuple):
     facets: Facets
     placed: InWorld
     found: Found
+    seekers: Seekers
 
 
 @dataclass(frozen=True, eq=False)
@@ -83,6 +87,11 @@ class Group:
             return CURVED
         flat = all(type(shape) is shapes.Box for shape in self.shapes) or self.polytopes or self.surface
         return FLAT if flat else UNKNOWN
+
+    @cached_property
+    def is_sought(self) -> bool:
+        """Whether Bullet is not asked which ellipsoids are near: where all contacts with them are on true surfaces."""
+        return _is_plain(self.shapes) or self.surface is not None
 
     @cached_property
     def surface(self) -> Triangulation | None:
@@ -152,6 +161,24 @@ def is_curved(shape: shapes.Shape | None) -> bool:
     return type(shape) in _CURVED
 
 
+def _is_plain(own: Sequence[shapes.Shape]) -> bool:
+    """Whether shapes have surfaces that are known without any work."""
+    return bool(own) and all(is_curved(shape) or type(shape) is shapes.Box for shape in own)
+
+
+def filter_of(own: Sequence[shapes.Shape], group: int) -> tuple[int, int]:
+    """Bullet's collision group and mask of what stands for such shapes of a body, in a mirror of this group.
+
+    An ellipsoid is a hull of many corners in Bullet, of which it takes its time to find the nearest. Where points are
+    found on true surfaces anyway, Bullet need not say either that there are any.
+    """
+    if not _is_plain(own):
+        return group, OTHERS
+    if any(type(shape) is shapes.Ellipsoid for shape in own):
+        return seekers(group), OTHERS & ~group & ~seekers(group)
+    return group, OTHERS & ~seekers(group)
+
+
 class TrueShapesTable:
     """``table``, of the groups that were told last."""
 
@@ -189,8 +216,10 @@ class TrueShapesTable:
         m, shells = len(bodies), (kinds == HULL) & (bodies == STATIC)
         placed = InWorld(np.empty((m, 3)), np.empty((m, 3, 3)), sizes, np.zeros((0, 3)), np.zeros((0, 3)))
         found, solids = Found(np.empty((POINTS, 7)), np.zeros(1, dtype=np.int64)), self._solids
+        surfaces = [*self._surfaces.values()]
+        near = seekers_among(kinds, sizes, bodies, leader.repeat(each), surfaces)
         self.table = TrueShapes(
-            sorts, leaders, firsts, lasts, bodies, kinds, known, at, shells, solids, self._facets, placed, found
+            sorts, leaders, firsts, lasts, bodies, kinds, known, at, shells, solids, self._facets, placed, found, near
         )
 
     def _follow(self, groups: list[Group]) -> None:

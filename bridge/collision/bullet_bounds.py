@@ -7,7 +7,7 @@ from collections.abc import Iterator
 import numpy as np
 
 from bridge.bodies.mirrored_scene import MirroredScene
-from bridge.collision.contact_points import BITS, LOW
+from bridge.collision.raw_points import BITS, LOW
 from bridge.outsiders import WORLD
 from bridge.planes.half_spaces import MARGIN
 from bridge.planes.lowest_points import ELLIPSOID, POINTS, Supports
@@ -27,8 +27,8 @@ def bounds_of(scene: MirroredScene, ignored: np.ndarray, numbers: np.ndarray) ->
     radius = np.linalg.norm(boxes[:, :3], axis=1) + 2.0 * np.linalg.norm(boxes[:, 3:], axis=1)
     gaps = _TOLD * np.maximum(radius, 1.0) + MARGIN
     gaps[~np.isfinite(bodies.reach[:, 0])] = -1.0
-    number = {name: k for k, name in enumerate(scene.names)} if bodies.masks or scene.pairs else {}
-    gaps[[number[name] for name in bodies.masks]] = np.inf  # Bullet's planes are no half spaces
+    number = {name: k for k, name in enumerate(scene.names)} if bodies.on_planes or scene.pairs else {}
+    gaps[[number[name] for name in bodies.on_planes]] = np.inf  # Bullet's planes are no half spaces
     pairs, alone = np.stack([ignored >> BITS, numbers[ignored & LOW]], axis=1), [*map(number.get, _passing(scene))]
     world = np.array([(k, nb) for k in alone if k is not None], dtype=np.int64).reshape(-1, 2)
     origins, normals = planes.planes.origins, planes.planes.normals

@@ -9,8 +9,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from bridge.collision.contact_points import RawPoints
 from bridge.collision.placing import Placement, Placing, groups_of, note_due
+from bridge.collision.raw_points import RawPoints
 from recursive_dyn.codegen.compiled import Floats, Integers, compiled
 from recursive_dyn.codegen.loops.intrinsics import floats_at, foreign, foreign_int, int32s_at, integers_at
 

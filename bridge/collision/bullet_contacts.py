@@ -10,16 +10,14 @@ import pybullet
 
 from bridge.bodies.mirrored_bodies import MirroredBodies
 from bridge.collision.contact_points import (
-    BITS,
     DROPPED,
-    LOW,
     NOBODY,
     Aside,
     PairFrictions,
-    RawPoints,
     insert,
 )
 from bridge.collision.free_bodies import velocity_of
+from bridge.collision.raw_points import BITS, LOW, RawPoints
 from bridge.connection import Connection
 from bridge.outsiders import WORLD, of_bullet
 from recursive_dyn.contact.contact_buffer import ContactBuffer

@@ -15,8 +15,8 @@ import pybullet
 
 from bridge.bodies.bullet_groups import ALL, OTHERS, STATICS
 from bridge.collision.bullet_calls import GONE, Census, Functions, ProbeBox, handle_of, probe, regroup
-from bridge.collision.contact_points import RawPoints
 from bridge.collision.placing import Placement, Placing, placing_of
+from bridge.collision.raw_points import RawPoints
 from bridge.collision.symbol_table import symbols
 from recursive_dyn.spatial.algebra import pose
 
@@ -103,7 +103,7 @@ def _census(client: int, body: int) -> Census:
 
 
 def _placement(body: int) -> Placement:
-    return Placement(placing_of([body], [0], [1.0], _GROUP, [ALL]), _PLACE[None], _TWIST[None])
+    return Placement(placing_of([body], [0], [1.0], [_GROUP], [ALL]), _PLACE[None], _TWIST[None])
 
 
 def _raw() -> RawPoints:

@@ -228,10 +228,10 @@ class BulletSurroundings:
 
     def _asked(self, poses: np.ndarray, twists: np.ndarray, asleep: np.ndarray, buffer: ContactBuffer) -> Look:
         """What it takes, as long as it is the same."""
-        population, contacts, placement = self._population, self._contacts, self._placed.at(poses, twists)[0]
+        who, found, placement = self._population, self._contacts, self._placed.at(poses, twists)[0]
         given = Look(
-            population.census, placement, asleep, contacts.raw, population.known, contacts.frictions,
-            population.true_shapes.table, self._scene.planes.table(), buffer.table, contacts.aside, self._stage,
+            who.census, placement, asleep, found.raw, who.known, found.frictions, who.true_shapes.table, who.parted(),
+            self._scene.planes.table(), buffer.table, found.aside, self._stage,
         )  # fmt: skip
         if self._given is None or any(new is not old for new, old in zip(given, self._given, strict=True)):
             self._given, self._bound = given, None

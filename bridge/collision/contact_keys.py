@@ -9,7 +9,7 @@ from typing import NamedTuple
 import numpy as np
 
 from bridge.bodies.mirrored_scene import Changed, MirroredScene
-from bridge.collision.contact_points import BITS
+from bridge.collision.raw_points import BITS
 from bridge.planes.plane_contacts import plane_key, plane_numbers
 from recursive_dyn.model.splice import Splice
 from scene import shapes

@@ -11,6 +11,7 @@ import numpy as np
 
 from bridge.bodies.true_shapes import TrueShapes
 from bridge.collision.point_order import in_order
+from bridge.collision.raw_points import BITS, SURE, RawPoints
 from bridge.collision.true_points import Poses, ball_radius, glides, is_new, is_true, touch_smoothly, true_points
 from recursive_dyn.codegen.compiled import Flags, Floats, Integers, compiled
 from recursive_dyn.contact.contact_buffer import ContactTable
@@ -18,22 +19,10 @@ from recursive_dyn.contact.contacts import STATIC
 
 _DIGITS = 1e14  # in a metre: Bullet's last ones differ from run to run
 _SAME = 1e-6  # m, and of normals, up to which points are one
-BITS = 24  # Bullet's ids fit into as many
-LOW = (1 << BITS) - 1
 NOBODY = -1  # Bullet's id of what is no body: a free place of a table, the ground of a plane in closed form
 DROPPED = -2  # a place of a table that was taken by what is gone
 
 NO_ROOM, NEW_PAIRS = -1, -2  # what ``gathered`` says instead of a number
-
-
-class RawPoints(NamedTuple):
-    """Points as Bullet tells them: ids (n, 4) of A, of B, and of their links; values (n, 10): the points on A and on B,
-    the normal from B to A, the distance; m, world axes. found (1,): how many Bullet has, be there room for all or not.
-    """
-
-    ids: Annotated[np.ndarray, int, 4]
-    values: Annotated[np.ndarray, float, 10]
-    found: Integers
 
 
 class Known(NamedTuple):
@@ -106,16 +95,14 @@ def gathered(
     aside.sizes[0] = aside.sizes[1] = aside.sizes[2] = 0
     if count > len(raw.ids):
         return NO_ROOM
-    reached, order, done = _reached(count, raw.ids, known), np.empty(count, dtype=np.int64), _room_for(count, shapes)
-    _rounded(raw.values, count)
-    in_order(count, raw.ids, raw.values, known.ranks, order)
+    reached, order, done = _reached(count, raw.ids, known), _ordered(count, raw, known.ranks), _room_for(count, shapes)
     known.gathering[:] = False
-    row, wanted, pair, place, room = 0, 0, NOBODY, 0, min(len(table.gaps), len(aside.others))
+    row, pair, place, room = 0, NOBODY, 0, min(len(table.gaps), len(aside.others))
     for k in range(count):
         i = order[k]
         first, second = raw.ids[i, 0], raw.ids[i, 1]
         a, b = known.numbers[first], known.numbers[second]
-        if a == b or _is_repeated(raw, order, k):
+        if a == b:
             continue
         flip = a == STATIC or STATIC < b < a
         if flip:
@@ -124,18 +111,20 @@ def gathered(
             continue
         true = is_true(shapes, poses, first, second)
         if true:
+            raw.ids[i, 2] = SURE
             first, second = shapes.leaders[first], shapes.leaders[second]
             if not is_new(done, (first << BITS) + second):
                 continue
+        elif raw.ids[i, 2] == SURE or _is_repeated(raw, order, k):
+            continue
         elif not (known.boxy[first] and known.boxy[second]):
             known.gathering[first] = known.gathering[second] = True
+        more = true_points(shapes, poses, first, second, table, row, room) if true else 1
+        if more == 0:
+            continue
         if pair != (first << BITS) + second:
             pair = (first << BITS) + second
-            place = place_of(pairs.keys, pair)
-            if pairs.keys[place] == NOBODY and wanted < len(aside.wanted):
-                aside.wanted[wanted] = pair
-                wanted += 1
-        more = true_points(shapes, poses, first, second, table, row, room) if true else 1
+            place = _place_asked_for(pairs.keys, pair, aside)
         if not true and row < room:
             _write(row, raw.values[i], flip, known.skins[first], known.skins[second], table)
             touch_smoothly(shapes, poses, first, second, table, row)
@@ -147,11 +136,21 @@ def gathered(
             if b == STATIC and known.foreign[second]:
                 _let_drift(aside, r, link)
         row += more
-    aside.sizes[0], aside.sizes[1] = row, wanted
-    if wanted > 0 or row > room:
-        return NEW_PAIRS if wanted > 0 else NO_ROOM
+    aside.sizes[0], wanting = row, aside.sizes[1] > 0
+    if wanting or row > room:
+        return NEW_PAIRS if wanting else NO_ROOM
     table.size[0] = row
     return aside.sizes[2]
+
+
+@compiled
+def _place_asked_for(keys: Integers, pair: int, aside: Aside) -> int:
+    """Where the materials of a pair stand, which are asked for where they are not known."""
+    place, wanted = place_of(keys, pair), aside.sizes[1]
+    if keys[place] == NOBODY and wanted < len(aside.wanted):
+        aside.wanted[wanted] = pair
+        aside.sizes[1] = wanted + 1
+    return place
 
 
 @compiled
@@ -205,6 +204,15 @@ def _brought(k: int, reached: Flags) -> bool:
         return False
     reached[k] = True
     return True
+
+
+@compiled
+def _ordered(count: int, raw: RawPoints, ranks: Integers) -> Integers:
+    """Rows of points, rounded, in order."""
+    order = np.empty(count, dtype=np.int64)
+    _rounded(raw.values, count)
+    in_order(count, raw.ids, raw.values, ranks, order)
+    return order
 
 
 @compiled

@@ -9,8 +9,10 @@ import numpy as np
 
 from bridge.bodies.true_shapes import TrueShapes
 from bridge.collision.bullet_calls import GONE, Census, Functions, detect, handle_of, is_unchanged, place, regroup, tell
-from bridge.collision.contact_points import NO_ROOM, Aside, Known, PairFrictions, RawPoints, gathered
+from bridge.collision.contact_points import NO_ROOM, Aside, Known, PairFrictions, gathered
+from bridge.collision.near_seekers import add_neighbours
 from bridge.collision.placing import HALF, Placement, has_moved, note_dormant, note_due
+from bridge.collision.raw_points import SURE, RawPoints
 from bridge.planes.plane_contacts import PlaneTable, plane_contacts
 from recursive_dyn.codegen.compiled import Compiled, Floats, Integers, compiled
 from recursive_dyn.codegen.loops.calling import Bound
@@ -25,8 +27,8 @@ ALL, THE_REST = 0, 1  # stages of a look: anew, and after a detection that has b
 class Look(NamedTuple):
     """What it takes to find contacts: who is there, where they belong, and where to write.
 
-    asleep (nb,): 1 for bodies whose contacts with each other and with what stands still are left out. stage (1,): ALL,
-    or THE_REST after a look that said NO_ROOM or NEW_PAIRS.
+    asleep (nb,): 1 for bodies whose contacts with each other and with what stands still are left out; parted: as
+    ``add_neighbours`` has it. stage (1,): ALL, or THE_REST after a look that said NO_ROOM or NEW_PAIRS.
     """
 
     census: Census
@@ -36,6 +38,7 @@ class Look(NamedTuple):
     known: Known
     frictions: PairFrictions
     shapes: TrueShapes
+    parted: Integers
     planes: PlaneTable
     table: ContactTable
     aside: Aside
@@ -72,7 +75,7 @@ def looks_twice(given: Look) -> bool:
     raw, most = given.raw, len(given.known.numbers)
     touched = np.zeros(most, dtype=np.bool_)
     for i in range(min(raw.found[0], len(raw.ids))):
-        for side in range(2):
+        for side in range(0 if raw.ids[i, 2] == SURE else 2):
             if raw.ids[i, side] < most:
                 touched[raw.ids[i, side]] = True
     if raw.found[0] > len(raw.ids):  # who touched is not known
@@ -83,6 +86,10 @@ def looks_twice(given: Look) -> bool:
 @compiled
 def written(given: Look) -> int:
     """Make contacts of the points that were told, and add those with planes; as ``look`` says."""
+    known = given.known
+    add_neighbours(
+        given.shapes, given.placement.poses, known.numbers, known.ranks, given.asleep, given.parted, given.raw
+    )
     drifting = gathered(
         given.raw, given.known, given.frictions, given.shapes, given.placement.poses, given.table, given.aside
     )

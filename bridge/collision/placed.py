@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from bridge.bodies.bullet_groups import OTHERS, regroup
+from bridge.bodies.bullet_groups import STATICS, regroup
 from bridge.bodies.mirrored_bodies import MirroredBodies
 from bridge.collision.placing import Placement, Placing, placing_of
 
@@ -23,7 +23,7 @@ class Placed:
     def __init__(self, bodies: MirroredBodies) -> None:
         self._bodies, self._version = bodies, -1
         self._shared, self._woken = True, 0
-        self._solid = self._bare = placing_of((), (), (), bodies.group, ())
+        self._solid = self._bare = placing_of((), (), (), (), ())
         self._known: list[tuple[Placement, Placement]] = []  # those asked for last
 
     def at(self, poses: np.ndarray, twists: np.ndarray) -> tuple[Placement, Placement]:
@@ -63,8 +63,8 @@ class Placed:
         """Have Bullet meet pairs in the order as if none had ever slept; who sleeps will be noted anew."""
         it = self._solid
         if it.regrouped[0]:
-            for body, mask in zip(it.ids.tolist(), it.masks.tolist(), strict=True):
-                regroup(body, int(it.group[0]), mask, client)
+            for body, group, mask in zip(it.ids.tolist(), it.groups.tolist(), it.masks.tolist(), strict=True):
+                regroup(body, group, mask, client)
             it.dormant[:] = it.regrouped[:] = 0
 
     def forget_seen(self) -> None:
@@ -79,10 +79,12 @@ class Placed:
     def _placing(self, chosen: np.ndarray | None, before: Placing) -> Placing:
         """Bullet's bodies, or the chosen ones, and the scene's numbers of them, where they were put before."""
         bodies = self._bodies
-        ids, own = (bodies.ids, bodies.owners) if chosen is None else (bodies.ids[chosen], bodies.owners[chosen])
-        placing = placing_of(ids, own, bodies.reach[own, 2], bodies.group, np.full(len(ids), OTHERS))
-        for name, mask in bodies.masks.items():
-            placing.masks[np.isin(ids, bodies.of[name])] = mask
+        some = slice(None) if chosen is None else chosen
+        ids, own, filters = bodies.ids[some], bodies.owners[some], bodies.filters[some]
+        placing = placing_of(ids, own, bodies.reach[own, 2], *filters.T)
+        for name, meets in bodies.on_planes.items():
+            if meets:
+                placing.masks[np.isin(ids, bodies.of[name])] |= STATICS
         known = min(len(ids), len(before.ids))
         if (ids[:known] == before.ids[:known]).all():  # as where somebody came, or the last one went
             stayed: Any = slice(known)

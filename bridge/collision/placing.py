@@ -26,8 +26,8 @@ class Placing(NamedTuple):
     dormant (n,): 1 for those that meet nothing that stands still, -1 where that is to be said anew. seen (n, 4, 4):
     where they were when Bullet last looked twice; reach (n,), m: how far a turn of 1 rad moves their
     surfaces; forgiven (1,), m: how far they may move until Bullet forgets points of contact that still are there.
-    group (1,), masks (n,): Bullet's collision group and masks of those that are not dormant; regrouped (1,): 1 if any
-    came or changed its group since all were put into theirs in their order, on which Bullet's order of pairs depends.
+    groups, masks (n,): Bullet's collision groups and masks of those that are not dormant; regrouped (1,): 1 if any came
+    or changed its group since all were put into theirs in their order, on which Bullet's order of pairs depends.
     """
 
     ids: Integers
@@ -41,18 +41,18 @@ class Placing(NamedTuple):
     seen: Annotated[np.ndarray, float, 4, 4]
     reach: Floats
     forgiven: Floats
-    group: Integers
+    groups: Integers
     masks: Integers
     regrouped: Integers
 
 
-def placing_of(ids: Many, bodies: Many, reach: Many, group: int, masks: Many) -> Placing:
+def placing_of(ids: Many, bodies: Many, reach: Many, groups: Many, masks: Many) -> Placing:
     """Bullet's bodies of these ids, of the scene's of these numbers, of which nobody knows where they are."""
     n, unknown = len(ids), np.full((len(ids), 4, 4), np.nan)
     return Placing(
         np.array(ids, dtype=np.int64), np.array(bodies, dtype=np.int64), unknown, np.zeros((n, 4)), np.zeros((n, 6)),
         np.zeros(n, dtype=np.int64), np.zeros(1, dtype=np.int64), np.zeros(n, dtype=np.int64), unknown.copy(),
-        np.array(reach, dtype=float), np.zeros(1), np.array([group]), np.array(masks, dtype=np.int64),
+        np.array(reach, dtype=float), np.zeros(1), np.array(groups, dtype=np.int64), np.array(masks, dtype=np.int64),
         np.ones(1, dtype=np.int64),
     )  # fmt: skip
 
@@ -110,8 +110,8 @@ def note_dormant(placing: Placing, asleep: Integers, gathering: Flags) -> bool:
 def groups_of(placing: Placing, k: int) -> tuple[int, int]:
     """A body's collision group and mask in Bullet, where it meets another if either's group is in the other's mask."""
     if placing.dormant[k] != 0:
-        return STATICS, OTHERS
-    return placing.group[0], placing.masks[k]
+        return STATICS, placing.masks[k] & OTHERS
+    return placing.groups[k], placing.masks[k]
 
 
 @compiled

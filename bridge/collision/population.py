@@ -12,10 +12,11 @@ from bridge.bodies.mirrored_scene import MirroredScene
 from bridge.bodies.true_shapes import TrueShapesTable
 from bridge.collision.bullet_bounds import bounds_of
 from bridge.collision.bullet_calls import Census, nobody
-from bridge.collision.contact_points import BITS, Known
+from bridge.collision.contact_points import Known
 from bridge.collision.free_bodies import FreeBody, articulated
 from bridge.collision.looking import Haste
 from bridge.collision.placing import HALF
+from bridge.collision.raw_points import BITS
 from bridge.collision.sweeping import MOVING, Sweep, most_parts, who_is_fast
 from bridge.outsiders import WORLD
 from recursive_dyn.contact.contacts import STATIC
@@ -42,6 +43,7 @@ class Population:
         self._numbers = np.zeros(0, dtype=np.int64)
         self._ignored: np.ndarray | None = None
         self._bounds = UNKNOWN
+        self._nobody = np.zeros(0, dtype=np.int64)
         none, counts = np.zeros(0, dtype=bool), (_integers([len(self._names)]), _integers([0]))
         self.known = Known(self._numbers, self._numbers, np.zeros(0), none, none, none, *counts)
         self.census, self.true_shapes = nobody(), TrueShapesTable()
@@ -137,6 +139,10 @@ class Population:
         if self._bounds is UNKNOWN and not self.shared:
             self._bounds = bounds_of(self._scene, self.ignored(), self.known.numbers)
         return self._bounds
+
+    def parted(self) -> np.ndarray:
+        """``ignored``, as far as anyone seeks its neighbours without Bullet."""
+        return self.ignored() if len(self.true_shapes.table.seekers.order) else self._nobody
 
     def forget_pairs(self) -> None:
         """Others may touch each other from now on."""

@@ -9,7 +9,6 @@ import numpy as np
 import pybullet
 
 from bridge.collision.bullet_calls import Functions, body_ids
-from bridge.collision.contact_points import RawPoints
 from bridge.collision.looking import (
     ALL,
     UNSEEN,
@@ -24,6 +23,7 @@ from bridge.collision.looking import (
     written,
 )
 from bridge.collision.placing import Placement, Placing, groups_of, note_dormant, note_due
+from bridge.collision.raw_points import RawPoints
 from bridge.collision.sweeping import Sweep, cuts
 from bridge.connection import Connection
 from recursive_dyn.codegen.loops.calling import Arena, Packed

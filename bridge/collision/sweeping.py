@@ -14,9 +14,9 @@ from typing import Annotated, NamedTuple
 import numpy as np
 
 from bridge.collision.bullet_calls import GONE, Functions, handle_of, is_as_many, is_unchanged, overlapped
-from bridge.collision.contact_points import BITS
 from bridge.collision.looking import UNSEEN, Haste, hurrying, least_radius, squares, way_of
 from bridge.collision.placing import HALF
+from bridge.collision.raw_points import BITS
 from recursive_dyn.codegen.compiled import Floats, Integers, compiled
 from recursive_dyn.codegen.loops.intrinsics import int32s_at
 

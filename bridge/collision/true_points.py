@@ -37,8 +37,8 @@ def is_true(shapes: TrueShapes, poses: Poses, first: int, second: int) -> bool:
 @compiled
 def _is_within(shapes: TrueShapes, poses: Poses, i: int, j: int) -> bool:
     """Whether the middle of the i-th shape is inside of the j-th, a polytope."""
-    _place(shapes, poses, i)
-    _place(shapes, poses, j)
+    place_shape(shapes, poses, i)
+    place_shape(shapes, poses, j)
     return _distance(shapes, j, shapes.placed.centers[i]) < 0.0
 
 
@@ -50,9 +50,9 @@ def true_points(
     there are."""
     count = 0
     for i in range(shapes.firsts[first], shapes.lasts[first]):
-        _place(shapes, poses, i)
+        place_shape(shapes, poses, i)
     for j in range(shapes.firsts[second], shapes.lasts[second]):
-        _place(shapes, poses, j)
+        place_shape(shapes, poses, j)
     for i in range(shapes.firsts[first], shapes.lasts[first]):
         for j in range(shapes.firsts[second], shapes.lasts[second]):
             if shapes.kinds[j] == FACETS:
@@ -118,11 +118,11 @@ def touch_smoothly(shapes: TrueShapes, poses: Poses, first: int, second: int, ta
 def _nearest(shapes: TrueShapes, poses: Poses, one: int, point: Floats) -> int:
     """Which shape of one of Bullet's bodies has its surface nearest to a point, m in the world."""
     nearest, least = shapes.firsts[one], np.inf
-    _place(shapes, poses, nearest)
+    place_shape(shapes, poses, nearest)
     if shapes.lasts[one] == nearest + 1:
         return nearest
     for k in range(shapes.firsts[one], shapes.lasts[one]):
-        _place(shapes, poses, k)
+        place_shape(shapes, poses, k)
         apart = abs(_distance(shapes, k, point))
         if apart < least:
             nearest, least = k, apart
@@ -178,7 +178,7 @@ def is_new(done: Integers, pair: int) -> bool:
 
 
 @compiled
-def _place(shapes: TrueShapes, poses: Poses, k: int) -> None:
+def place_shape(shapes: TrueShapes, poses: Poses, k: int) -> None:
     """Where a shape is."""
     body, at, center, axes = shapes.bodies[k], shapes.at[k], shapes.placed.centers[k], shapes.placed.axes[k]
     if body == STATIC:

@@ -63,6 +63,10 @@ class RowTable:
         self._follow()
         return self._arrays
 
+    def of(self, owner: Hashable) -> list[np.ndarray]:
+        """One owner's rows (n, ...), one array of each kind."""
+        return self._own[owner].arrays
+
     def add(self, owner: Hashable, rows: OwnRows) -> None:
         """One more, behind the others."""
         self._own[owner], self._stale = rows, True

@@ -19,6 +19,7 @@ _KINKS = 3  # that end one, of steps in vain over any of them
 _BESIDE = 1e-3  # rad from a kink, where another climb starts
 _FARTHEST, _DISTANCES = 0.1, 3  # rad, of those around a direction, and how many, each a tenth of the one before
 _CLOSE = 1e-15  # of the sizes, between nearest points, across the direction
+_SLOW = 1e-8  # of the sizes: speeds, m/rad, that radii of curvature make of the distance from one direction to the next
 _GAIN = 1e-14  # of the sizes, less than which is nothing gained
 _EVEN = 1e-16  # of the sizes, by which gaps differ by rounding
 _FLAT = 1e-5  # of the sizes: slopes below which, of gaps that are even, the one with less is better
@@ -29,32 +30,52 @@ _TINY = 1e-300
 def ascend(one: Solid, other: Solid, margin: float, best: Floats) -> None:
     """From the best direction so far to one that none near it is better than, unless the gap grows beyond ``margin``:
     by climbing, and along a kink that a climb came to an end at."""
-    way, start, kinks, least = np.empty(3), best.copy(), _KINKS, _GAIN * (one.size[0] + other.size[0])
+    way, start, kinks, size = np.empty(3), best.copy(), _KINKS, _extent(one) + _extent(other)
     for _ in range(_TURNS):
         if best[3] >= margin or growth(one, other, best, way) == 0.0:
             return
         start[:] = best
         _climb(one, other, kinks, best)
-        if best[3] <= start[3] + least:
+        if not _has_gained(start, best, size):
             _climb_beside(one, other, way, _BESIDE, kinks, start, best)
-        if best[3] >= margin or growth(one, other, best, way) == 0.0:
+        speed = growth(one, other, best, way)
+        if best[3] >= margin or speed == 0.0:
             return
-        near = _is_nearer_across(one, other, best)
-        for side in range(2):
-            solid = one if near == (side == 0) else other
-            if solid.kind == CYLINDER and (side == 0 or best[3] <= start[3] + least):
-                climb_across(one, other, solid, best)
-        if best[3] <= start[3] + least and kinks == _STEPS:
-            _climb_around(one, other, best)
-            if best[3] <= start[3] + least:
+        _cross(one, other, start, size, best)
+        if not _has_gained(start, best, size):
+            if speed <= _SLOW * size:
+                return
+            if kinks == _STEPS and not _climb_around(one, other, size, best):
                 return
         kinks = _STEPS
 
 
 @compiled
-def _climb_around(one: Solid, other: Solid, best: Floats) -> None:
-    """Climb from beside a direction on all its sides, once nothing else leads on from there."""
-    way, start, beside, least = np.empty(3), best.copy(), _FARTHEST, _GAIN * (one.size[0] + other.size[0])
+def _has_gained(start: Floats, best: Floats, size: float) -> bool:
+    """Whether a direction is better than another by more than rounding."""
+    return best[3] > start[3] + _GAIN * size
+
+
+@compiled
+def _cross(one: Solid, other: Solid, start: Floats, size: float, best: Floats) -> None:
+    """Along the kink across the axis of one cylinder, or, if nothing has been gained since a start, of the other."""
+    near = _is_nearer_across(one, other, best)
+    for side in range(2):
+        solid = one if near == (side == 0) else other
+        if solid.kind == CYLINDER and (side == 0 or not _has_gained(start, best, size)):
+            climb_across(one, other, solid, best)
+
+
+@compiled
+def _extent(solid: Solid) -> float:
+    """How far a solid reaches from its middle at most, m, or up to sqrt(3) times as far."""
+    return math.sqrt(dot(solid.size, solid.size))
+
+
+@compiled
+def _climb_around(one: Solid, other: Solid, size: float, best: Floats) -> bool:
+    """Climb from beside a direction on all its sides, once nothing else leads on from there; whether that does."""
+    way, start, beside = np.empty(3), best.copy(), _FARTHEST
     for _ in range(_DISTANCES):
         for side in range(2):
             solid = one if side == 0 else other
@@ -63,9 +84,10 @@ def _climb_around(one: Solid, other: Solid, best: Floats) -> None:
                     for i in range(3):
                         way[i] = (2.0 * sign - 1.0) * solid.axes[axis, i]
                     _climb_beside(one, other, way, beside, _STEPS, start, best)
-        if best[3] > start[3] + least:
-            return
+        if _has_gained(start, best, size):
+            return True
         beside *= 0.1
+    return False
 
 
 @compiled

@@ -107,7 +107,7 @@ class StepMachine:
         self._versions = -1, -1  # of the buffers that are bound
         self._touches: Touches | None = None
         self._start: StepStart | None = None
-        self._lookout: Lookout | None = None
+        self._looks: Bound | None = None  # of the last lookout, which itself may keep its surroundings alive
         self._bounds = UNKNOWN
         self.said = DONE  # by the last stage that ``advance`` took
         # of all stages, with what is bound and this lookout; of a part, by which loop
@@ -165,8 +165,8 @@ class StepMachine:
         self._bind_anew()
         if self._touches is not events.touches:
             self._bind_keep(events)
-        if lookout is not self._lookout:
-            self._sequences, self._lookout = {}, lookout
+        if lookout.look is not self._looks:
+            self._sequences, self._looks = {}, lookout.look
             self.bounded(lookout.bounds() if self.leads else UNKNOWN)
         key = part, self._flight.way
         if key not in self._sequences:

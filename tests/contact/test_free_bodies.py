@@ -167,6 +167,20 @@ def test_our_arm_bats_a_bullet_ball():
             assert inertia * shown.sim.v[0] ** 2 + m * V[3:] @ V[3:] == pytest.approx(inertia * w**2, rel=2e-3)
 
 
+def test_a_motor_leads_near_bullet_balls_that_its_flight_was_far_from():
+    """And finds nothing new there: the step raised, as others were answered than it was solved for."""
+    scene = Scene(gravity=(0, 0, 0))
+    hand = shapes.Sphere(0.05, at=at(0.4))
+    scene.world.attach(Body("arm", [hand], mass=1.0, inertia=0.1 * np.eye(3)), joints.revolute("z"))
+    with bullet(gravity=0.0) as client:
+        balls = [bullet_ball(client, (0.4, 0.23, z)) for z in (0.02, 0.25)]
+        with mirror(scene, 1 / 60, client=client, ground=False) as shown:
+            shown.sim.motors["arm.angle"] = rd.Motor(velocity=3.0, max_force=1e4)
+            shown.step()
+            assert shown.sim.v[0] == pytest.approx(3.0)
+            assert not any(bullet_twist(client, ball).any() for ball in balls)
+
+
 def test_a_bullet_ball_between_our_press_and_the_ground():
     """A motor presses with 50 N: the ball neither flees nor sinks in by 1 mm, and the ground feels press and ball."""
     with bullet() as client:

@@ -75,7 +75,10 @@ def looked_into(
             if said != INTO:
                 return said
             v, solved = state.v.copy(), buffer.copy()
-    _be_at(state, present, (q, it.lending.v))
+    if buffer.free is NOBODY and solved.free is NOBODY:
+        _be_at(state, present, (q, it.lending.v))
+    else:  # surroundings answer those whom they placed last
+        _look(detection, simulation, settings, buffer, state, present, (q, it.lending.v))
     buffer.become(solved)
     state.v[:], it.into[:2] = v, (0, FOUND)
     return machine.solve(None)

@@ -71,7 +71,7 @@ class BouncedParts:
         left = self._left(changed, flown, q)
         touched = {int(side[c]) for own in clusters for c in own.contacts for side in (contacts.a, contacts.b)}
         afloat = it.afloat(flown.q, q, touched)
-        after, struck = it.met(q, v, flown.ahead), it.allowed(q, changed.struck)
+        after, struck = it.met(q, v, flown.ahead), it.struck(flown.q, q, changed.struck)
         every = [c for own in clusters for c in own.contacts]
         hits = [c for own in clusters for c in own.bounced]
         for spins in (True, False):

@@ -72,8 +72,9 @@ class HeldParts:
         weight = -np.asarray(self.dynamics.call("inverse_dynamics", q, still, still))
         return weight + self.dynamics.passive_forces(q, still) if self._passive else weight
 
-    def allowed(self, q: _Array, v: _Array) -> _Array:
-        """The velocities (nv,) nearest to v that constraints allow, by the masses."""
+    def struck(self, q0: _Array, q: _Array, v: _Array) -> _Array:
+        """Of velocities v (nv,) that bounces made where a flight ended, at q0, the nearest ones that constraints allow
+        at q, by the masses."""
         d = self.dynamics
         return np.asarray(d.call("project", q, v)[d.nq : d.nq + d.nv])
 
@@ -111,8 +112,10 @@ class JointedParts(HeldParts):
         self.slots = [[s for i in np.flatnonzero(roots == root) for s in range(6 * i, 6 * i + 6)] for root in known]
         self._of_body = [WORLD if i == WORLD else int(np.searchsorted(known, roots[i])) for i in body_links(d.model)]
 
-    def allowed(self, q: _Array, v: _Array) -> _Array:
-        return self._joints.allowed(q, v)
+    def struck(self, q0: _Array, q: _Array, v: _Array) -> _Array:
+        found = self._joints.allowed(q, v)
+        self._joints.keep_momenta(q0, v, q, found)  # axes of bodies that turn take them along
+        return found
 
     def met(self, q: _Array, v: _Array, ahead: float) -> _Array:
         return self._joints.allowed(q, v, ahead)

@@ -21,7 +21,7 @@ from recursive_dyn.contact.rows.lasting import at_center, dot, fallen, lone_of
 from recursive_dyn.contact.rows.responses import expand
 from recursive_dyn.contact.rows.sustaining import HALF
 from recursive_dyn.contact.spinning import is_alone
-from recursive_dyn.contact.tuning import SUNK, SUNK_FALLS
+from recursive_dyn.contact.tuning import PUT, SUNK, SUNK_FALLS
 
 
 @compiled
@@ -30,7 +30,7 @@ def left_to_lift(
 ) -> Floats:
     """What moving positions may lift each island by, J (islands,): what impulses of one that ended ``early`` took; inf
     where that is not bounded, as where something bounces, whose heights are those of its velocities, or lay deeper in
-    another as the step began than what sinks does: it was built so. began (n or more,): gaps then, m."""
+    another as the step began than what sinks does, or was put there. began (n or more,): gaps then, m."""
     left, none, g, h = np.full(these.total[0], np.inf), np.zeros((0, 3)), problem.lone.gravity, problem.options.h
     sunk = max(SUNK, SUNK_FALLS * h * h * np.sqrt(g[0] * g[0] + g[1] * g[1] + g[2] * g[2]))
     for k in range(these.total[0]):
@@ -40,9 +40,23 @@ def left_to_lift(
             it, bounces, deepest = member(whole, these, k), 0.0, 0.0
             for c in it.contacts:
                 bounces, deepest = bounces + bounced[c, 0], min(deepest, began[c])
-            if bounces == 0.0 and deepest > -sunk and len(it.scalars) == 0 and is_alone(problem, it):
+            sinks = deepest > -sunk and not _was_put(problem, it, began)
+            if bounces == 0.0 and sinks and len(it.scalars) == 0 and is_alone(problem, it):
                 left[k] = -gain(it, none)[0]
     return left
+
+
+@compiled
+def _was_put(problem: ImpulseProblem, it: Island, began: Floats) -> bool:
+    """Whether something lay deeper in another as the step began than it moves in it, and did not touch it in the last
+    step: nothing sinks so."""
+    contacts, earlier, put = problem.contacts, problem.earlier, False
+    for c in it.contacts:
+        if not put and began[c] < -PUT - abs(began[c] - contacts.gaps[c]):
+            put = True
+            for i in range(earlier.size[0]):
+                put = put and earlier.keys[i] != contacts.keys[c]
+    return put
 
 
 @compiled

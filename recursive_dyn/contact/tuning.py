@@ -91,6 +91,7 @@ DEPENDENT = 1e-8  # relative length below which an iterate adds nothing to those
 SEPARATION_SWEEPS = 200  # at most
 LEAST_SEPARATION = 10  # of these before time may end them: with one, six boxes sink into each other by 6 mm
 PUSHING = 0.25  # share of the time that is allowed, which goes into positions: half of it, then what is left of it
+PUT = 5e-4  # m: overlaps beyond this, and what a step moves, of what did not touch before: they were built so
 SUNK = 3e-3  # m: overlaps up to which solves that ended early lift no more than they take, or, if that is more,
 SUNK_FALLS = 4.0  # times what gravity moves things by in a step at the speed that it gives them there, g h^2
 SETTLED = 0.05  # share of the slop that the last sweep may still change

@@ -150,3 +150,19 @@ def test_time_is_positive(wrong):
     simulation = rd.Simulation(bystander(), 1 / 240)
     with pytest.raises(rd.StateError, match="microseconds"):
         simulation.contact.microseconds = wrong
+
+
+@pytest.mark.filterwarnings("ignore:bodies overlap")
+@pytest.mark.parametrize("iterations", [1, 3])
+@pytest.mark.parametrize("deep", [0.001, 0.004, 0.01])
+def test_what_was_built_in_each_other_comes_apart_nevertheless(iterations, deep):
+    """It stayed there for good by one sweep a step, and 0.75 s by three."""
+    scene = Scene()
+    scene.world.shapes.append(shapes.Box((4.0, 4.0, 0.2), at=at(0, 0, -0.1)))
+    for name, z in (("lower", 0.15), ("upper", 0.45 - deep)):
+        put(scene, name, shapes.Box((0.3, 0.3, 0.3)), at(0, 0, z))
+    with mirror(scene, 1 / 60, ground=False) as shown:
+        shown.sim.contact.iterations = iterations
+        shown.step(3)
+        assert shown.sim.solution.penetration < 4e-4
+        assert energy(shown.sim) - 9.81 * (0.15 + 0.45) == pytest.approx(0.0, abs=2e-2)

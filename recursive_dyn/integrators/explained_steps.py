@@ -34,8 +34,10 @@ from recursive_dyn.integrators.finer_steps import LASTING
 from recursive_dyn.integrators.loop_text import leaving
 
 GROSS = 1e-2  # of the kinetic energy, more than which no step is to leave unexplained
-MOST = 1.0  # of it, more than which no part of one may, however short
-ENERGIES = 3  # numbers of each tree: kinetic energy, potential and elastic energy, size of what these are made of
+MOST = 1.0  # of it, with GROSS of what joints' springs hold, more than which no part of one may, however short
+ENERGIES = (
+    4  # numbers of each tree: kinetic, potential and elastic energy, size of what these are made of, joints' springs'
+)
 UNKNOWN = 1e90  # J, a size of energies of what is not weighed
 MEASURED = 0.5 * GROSS / ROUNDING  # times J that kinetic energy is to be measured with, in the size of energies
 _TREE = f"""  %row = mul i64 %i, {ENERGIES}
@@ -46,6 +48,7 @@ _TREE = f"""  %row = mul i64 %i, {ENERGIES}
 {load("T0", "double", "%b", 0)}
 {load("U0", "double", "%b", 1)}
 {load("size0", "double", "%b", 2)}
+{load("springs0", "double", "%b", 3)}
 {load("T1", "double", "%a", 0)}
 {load("U1", "double", "%a", 1)}
 {load("size1", "double", "%a", 2)}
@@ -72,7 +75,9 @@ _TREE = f"""  %row = mul i64 %i, {ENERGIES}
   %energy = fadd double %T1, %sizes
   %rounding = fmul double %energy, {scalar_literal(ROUNDING)}
   %allowance = fmul double %scale, %most
-  %allowed = fadd double %allowance, %rounding
+  %sprung = fmul double %springs0, %of.springs
+  %beyond = fadd double %allowance, %sprung
+  %allowed = fadd double %beyond, %rounding
   %explained = fcmp ole double %odd, %allowed
   %left = select i1 %explained, double 0.0, double %odd
   %more = fadd double %sum, %left
@@ -93,10 +98,10 @@ _RESULTS = "\n".join(
     f"  %r{k + 1} = insertvalue [5 x double] {f'%r{k}' if k else 'poison'}, double %{name}, {k}"
     for k, name in enumerate(_SUMS)
 )
-# J, of all trees that have more than that share of their kinetic energy, 0 where everything is explained; then of all
+# J, of all trees that have more than such shares of motion and of springs, 0 where all is explained; then of all
 # that are weighed, what they are off by, motion where the step begins and ends, and GROSS of what is measured with it
 HELPERS = f"""define internal [5 x double] @unexplained(
-  ptr %before, ptr %after, ptr %spent, double %h, double %most, i64 %n
+  ptr %before, ptr %after, ptr %spent, double %h, double %most, double %of.springs, i64 %n
 ) nounwind {{
 entry:
 {counted("i", "%n", _TREE, carried=_CARRIED)}
@@ -190,7 +195,7 @@ def judged(sizes: Sizes) -> str:
   %known.energies = call i1 @rd.finite(ptr %energies, i64 %balances)
   br i1 %known.energies, label %balance, label %refuse.step
 balance:
-  %sums = call [5 x double] @unexplained({balance}, double %gross, i64 %trees)
+  %sums = call [5 x double] @unexplained({balance}, double %gross, double 0.0, i64 %trees)
   %odd = extractvalue [5 x double] %sums, 0
   %explained = fcmp ole double %odd, 0.0
   br i1 %explained, label %add.up, label %doubtful
@@ -198,7 +203,7 @@ doubtful:
   %is.short = fcmp ogt double %shortest, 0.0
   br i1 %is.short, label %weigh.all, label %refuse.step
 weigh.all:
-  %all.sums = call [5 x double] @unexplained({balance}, double %most, i64 %trees)
+  %all.sums = call [5 x double] @unexplained({balance}, double %most, double {scalar_literal(GROSS)}, i64 %trees)
   %too.much = extractvalue [5 x double] %all.sums, 0
   %bearable = fcmp ole double %too.much, 0.0
   br i1 %bearable, label %tell, label %refuse.step

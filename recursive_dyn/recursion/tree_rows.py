@@ -68,9 +68,9 @@ def state_velocity_and_two(model: Model, kinds: Sequence[Kind]) -> list[Runs]:
     return [Runs.joined([own, two.after(first)]) for own, two in zip(states, _a_tree(2, model, kinds), strict=True)]
 
 
-def three_a_tree(model: Model, kinds: Sequence[Kind]) -> list[Runs]:
-    """3 numbers a tree that moves."""
-    return _a_tree(3, model, kinds)
+def four_a_tree(model: Model, kinds: Sequence[Kind]) -> list[Runs]:
+    """4 numbers a tree that moves."""
+    return _a_tree(4, model, kinds)
 
 
 def five_a_tree(model: Model, kinds: Sequence[Kind]) -> list[Runs]:
@@ -195,6 +195,6 @@ def _stretches(model: Model, kinds: Sequence[Kind], counts: Sequence[Sequence[in
 
 
 PLANNED = (
-    nothing, slots, places, state, state_and_twists, state_and_velocity, state_velocity_and_two, three_a_tree,
+    nothing, slots, places, state, state_and_twists, state_and_velocity, state_velocity_and_two, four_a_tree,
     five_a_tree, impulse_factors, frames,
 )  # fmt: skip  # these take a ``PlannedForest`` and its kinds as they take a model's

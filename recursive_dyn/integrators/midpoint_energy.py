@@ -74,7 +74,7 @@ def _springs(c: Context, part: IndependentPart) -> tuple[Scalar, Scalar]:
     within, total = 0.0, 0.0
     stiff = [s for s in part.slots if coordinates[s].stiffness]
     positions = plain_positions(c.tree) if stiff else []
-    inertia = carried(c.tree) if stiff and c.method != METHOD_TWO else {}
+    inertia = carried(c.tree) if stiff and c.method != METHOD_TWO else []
     for s in stiff:
         K, stretch = coordinates[s].stiffness, positions[s] - coordinates[s].rest
         held = K * stretch * stretch * 0.5

@@ -9,6 +9,7 @@ import numpy as np
 from bridge.closed_form.solids import Solids, overlap
 from bridge.curved.manifold_points import InWorld
 from recursive_dyn.codegen.compiled import Integers, compiled
+from recursive_dyn.contact.sorted_keys import place_among
 
 APART = -1  # instead of a row of frictions: these two never touch
 
@@ -50,15 +51,9 @@ def rule_of(rules: Rules, a: int, b: int) -> int:
     if one == other:
         return APART
     key = min(one, other) * rules.most + max(one, other)
-    low, high = 0, len(rules.keys)
-    while low < high:
-        middle = (low + high) // 2
-        if rules.keys[middle] < key:
-            low = middle + 1
-        else:
-            high = middle
-    if low < len(rules.keys) and rules.keys[low] == key:
-        return rules.rows[low]
+    place = place_among(rules.keys, key)
+    if place < len(rules.keys) and rules.keys[place] == key:
+        return rules.rows[place]
     return APART - 1
 
 

@@ -12,6 +12,7 @@ from bridge.curved.distances import ELLIPSOID, ROUND
 from bridge.planes.half_spaces import MARGIN
 from recursive_dyn.codegen.compiled import Integers, compiled
 from recursive_dyn.contact.contacts import STATIC
+from recursive_dyn.contact.sorted_keys import holds
 
 
 @compiled
@@ -42,7 +43,7 @@ def add_neighbours(
                 continue
             first, second = seekers.ids[one], seekers.ids[k]
             a, b = numbers[first], numbers[second]
-            if a == b or (asleep[a] != 0 and (b == STATIC or asleep[b] != 0)) or _holds(parted, (a << BITS) + second):
+            if a == b or (asleep[a] != 0 and (b == STATIC or asleep[b] != 0)) or holds(parted, (a << BITS) + second):
                 continue
             _note(raw, first, second, ranks)
 
@@ -111,16 +112,3 @@ def _meet(seekers: Seekers, a: int, b: int) -> bool:
         if seekers.low[a, i] > seekers.high[b, i] + MARGIN or seekers.low[b, i] > seekers.high[a, i] + MARGIN:
             return False
     return True
-
-
-@compiled
-def _holds(keys: Integers, key: int) -> bool:
-    """Whether a key is among those in ascending order."""
-    low, high = 0, len(keys)
-    while low < high:
-        middle = (low + high) // 2
-        if keys[middle] < key:
-            low = middle + 1
-        else:
-            high = middle
-    return low < len(keys) and keys[low] == key

@@ -23,6 +23,27 @@ LITTLE = 0.1  # of the kinetic energy, up to which a step knows what dampers tak
 WATCHED, BALANCES = 2, 5  # numbers of each tree: its powers, its energies
 SPRING, TREE = 2, 1 << 20  # from where on what takes energy is a spring's number; more than a tree has
 
+
+def rise(share: str, motion: str) -> str:
+    """%rise, J: what a tree has more at a step's end, %T1 + %U1, than at its start, %T0 + %U0, and than %power and
+    %damping in this share of the step, if that is %resolved, explain; %sink: less. %scale: motion, J, or %T1, if more.
+    """
+    return f"""  %slows = fcmp ogt double {motion}, %T1
+  %scale = select i1 %slows, double {motion}, double %T1
+  %taken = fmul double {share}, %damping
+  %given = fneg double %taken
+  %little = fmul double %scale, {scalar_literal(LITTLE)}
+  %resolved = fcmp ole double %given, %little
+  %counted = select i1 %resolved, double %taken, double 0.0
+  %driven = fmul double {share}, %power
+  %work = fadd double %driven, %counted
+  %faster = fsub double %T1, %T0
+  %higher = fsub double %U1, %U0
+  %gain = fadd double %faster, %higher
+  %rise = fsub double %gain, %work
+  %sink = fneg double %rise"""
+
+
 _TREE = f"""  %row = mul i64 %i, {BALANCES}
   %pair = shl i64 %i, 1
 {place("b", "double", "%before", "%row")}
@@ -39,20 +60,7 @@ _TREE = f"""  %row = mul i64 %i, {BALANCES}
   %rises = fcmp ogt double %T0, %most
   %peak_here = select i1 %rises, double %T0, double %most
   store double %peak_here, ptr %most.p
-  %slows = fcmp ogt double %peak_here, %T1
-  %scale = select i1 %slows, double %peak_here, double %T1
-  %taken = fmul double %sixth, %damping
-  %given = fneg double %taken
-  %little = fmul double %scale, {scalar_literal(LITTLE)}
-  %resolved = fcmp ole double %given, %little
-  %counted = select i1 %resolved, double %taken, double 0.0
-  %driven = fmul double %sixth, %power
-  %work = fadd double %driven, %counted
-  %faster = fsub double %T1, %T0
-  %higher = fsub double %U1, %U0
-  %gain = fadd double %faster, %higher
-  %rise = fsub double %gain, %work
-  %sink = fneg double %rise
+{rise("%sixth", "%peak_here")}
   %known = fcmp ole double %soft, 0.0
   %hard = and i1 %known, %resolved
   %carried = fcmp olt double %soft, 0.0

@@ -29,15 +29,14 @@ from recursive_dyn.integrators.compiled_loop import (
     TALLY,
     UNEXPLAINED,
 )
-from recursive_dyn.integrators.energy_watch import LITTLE, ROUNDING, WATCHED
+from recursive_dyn.integrators.energy_watch import ROUNDING, WATCHED, rise
 from recursive_dyn.integrators.finer_steps import LASTING
 from recursive_dyn.integrators.loop_text import leaving
 
 GROSS = 1e-2  # of the kinetic energy, more than which no step is to leave unexplained
 MOST = 1.0  # of it, with GROSS of what joints' springs hold, more than which no part of one may, however short
-ENERGIES = (
-    4  # numbers of each tree: kinetic, potential and elastic energy, size of what these are made of, joints' springs'
-)
+# numbers of each tree: T, potential and elastic energy, size of what these are made of, what joints' springs hold
+ENERGIES = 4
 UNKNOWN = 1e90  # J, a size of energies of what is not weighed
 MEASURED = 0.5 * GROSS / ROUNDING  # times J that kinetic energy is to be measured with, in the size of energies
 _TREE = f"""  %row = mul i64 %i, {ENERGIES}
@@ -54,19 +53,7 @@ _TREE = f"""  %row = mul i64 %i, {ENERGIES}
 {load("size1", "double", "%a", 2)}
 {load("power", "double", "%s", 0)}
 {load("damping", "double", "%s", 1)}
-  %slows = fcmp ogt double %T0, %T1
-  %scale = select i1 %slows, double %T0, double %T1
-  %taken = fmul double %h, %damping
-  %little = fmul double %scale, {scalar_literal(-LITTLE)}
-  %resolved = fcmp oge double %taken, %little
-  %counted = select i1 %resolved, double %taken, double 0.0
-  %driven = fmul double %h, %power
-  %work = fadd double %driven, %counted
-  %faster = fsub double %T1, %T0
-  %higher = fsub double %U1, %U0
-  %gain = fadd double %faster, %higher
-  %rise = fsub double %gain, %work
-  %sink = fneg double %rise
+{rise("%h", "%T0")}
   %sinks = fcmp olt double %rise, 0.0
   %rises = fcmp ogt double %rise, 0.0
   %told = and i1 %resolved, %sinks

@@ -12,6 +12,7 @@ from typing import Annotated, NamedTuple
 import numpy as np
 
 from recursive_dyn.codegen.compiled import Floats, Integers, compiled
+from recursive_dyn.contact.sorted_keys import holds
 
 Boxes = Annotated[np.ndarray, float, 6]
 Ways = Annotated[np.ndarray, float, 8]
@@ -106,15 +107,7 @@ def meets(bounds: Bounds, which: Integers, poses: Floats, ways: Ways) -> bool:
 
 @compiled
 def _is_apart(bounds: Bounds, a: int, b: int) -> bool:
-    key = min(a, b) * (len(bounds.boxes) + 1) + max(a, b)
-    low, high = 0, len(bounds.apart)
-    while low < high:
-        middle = (low + high) >> 1
-        if bounds.apart[middle] < key:
-            low = middle + 1
-        else:
-            high = middle
-    return low < len(bounds.apart) and bounds.apart[low] == key
+    return holds(bounds.apart, min(a, b) * (len(bounds.boxes) + 1) + max(a, b))
 
 
 @compiled

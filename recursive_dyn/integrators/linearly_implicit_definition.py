@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import partial
 from typing import NamedTuple
 
 import numpy as np
@@ -16,6 +17,7 @@ from recursive_dyn.integrators.integrator import (
     elements,
     given_accelerations,
     joint_forces,
+    numbers,
     plain_positions,
 )
 from recursive_dyn.integrators.watched_loop import (
@@ -24,10 +26,12 @@ from recursive_dyn.integrators.watched_loop import (
     HELD,
     REACH,
     STIFF,
+    SWINGING,
     WEIGHTS,
     Stages,
 )  # fmt: skip
 from recursive_dyn.model.independent import independent
+from recursive_dyn.recursion import turn_frequencies
 from recursive_dyn.recursion.forces.element_slopes import slope_counts
 from recursive_dyn.recursion.spring_answers import RINGING
 
@@ -86,6 +90,7 @@ def _stages(
     of dampers in it."""
     model, own = equations.model, joint_forces(equations.model)
     D, gh = own.damping, rule.gamma * h
+    highest = _highest(equations)
     of = np.array([np.isin(np.arange(model.nv), part.slots) for part in independent(model)])
     k, u, rates = np.zeros((4, model.nv)), np.zeros((4, model.nv)), np.zeros((4, model.nq))
     work, damped = np.zeros((2, len(of)))
@@ -95,7 +100,7 @@ def _stages(
         late = V + before
         M = equations.call("mass_matrix", Q)
         # of springs of balls what they do where they are is among the elements
-        turning = own.torsion * ((rule is HELD) | (np.diag(M) * STIFF**2 < whole * whole * own.torsion))
+        turning = own.torsion * ((rule is HELD) | (whole * whole * highest > SWINGING**2))
         K = own.stiffness + turning
         reaching, share = _answer(rule, (own.stiffness + own.torsion) / np.maximum(np.diag(M), 1e-150) * whole**2)
         stretched = np.where(own.torsion > 0.0, 0.0, plain_positions(model, Q) - own.rest) + way + reaching * gh * late
@@ -123,6 +128,14 @@ def _stages(
     for first, end in model.units:
         q[first:end] /= np.linalg.norm(q[first:end])
     return q, v, work, damped
+
+
+def _highest(equations: ModelEquations) -> np.ndarray:
+    """Squares (nv,) of the frequencies that springs of balls could have."""
+    found = np.zeros(equations.model.nv)
+    for s, square in turn_frequencies.highest(equations.model, partial(numbers, equations)).items():
+        found[s] = np.inf if square is None else square
+    return found
 
 
 def _answer(rule: Stages, square: np.ndarray) -> StatePair:

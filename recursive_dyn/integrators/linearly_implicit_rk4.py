@@ -22,7 +22,8 @@ answer impulses at a step's end; springs as ``recursion.spring_answers`` says, b
 All the rest, how frames turn above all, is the classical method's. By it force elements are implicit too, as their
 slopes say (``forces.element_slopes``), r with K = r^T r or D = r^T r; by the other where h sqrt(r M^-1 r^T) > STIFF for
 stiffness, or h r M^-1 r^T for damping, h the whole step: halves, which are more exact, would be hundreds. Springs of
-balls are as force elements, M_ii in place of M.
+balls are as those of hinges where h w > SWINGING, w what ``turn_frequencies`` has, and explicit below. What M_ii in
+place of w had as explicit were springs at the root of a chain whose end had implicit ones, however fast it swung.
 
 A step, or a part of one, of length h' is taken if the energy of each tree, or of what is connected, is explained,
 
@@ -31,10 +32,11 @@ A step, or a part of one, of length h' is taken if the energy of each tree, or o
 and is halved otherwise, down to 2^-DEPTH of h, HALVINGS times a step; T is the largest kinetic energy at its ends or
 where parts of the step before it began, e the force elements that have no energy. Where springs carry energy and
 nothing has dampers it is LOSING T h' if that is less. Where dampers take more than LITTLE of T, which W then leaves
-out, where h sqrt(K / M_ii) > RESOLVED of a joint's spring, and where elements are implicit, only a gain is unexplained:
-what they take is theirs. It is counted where only springs take any (``Report.numerical_damping``). By ``held_rk4`` a
-spring may give s K (h r . v)^2 / 6 besides, v where the part begins, as positions follow half of v, however stiff it
-is: the most that it does before it takes more; where something bounced lately s is 1 for all, and none is to give any.
+out, where h sqrt(K / M_ii) > RESOLVED of a joint's implicit spring, and where elements are implicit, only a gain is
+unexplained: what they take is theirs. It is counted where only springs take any (``Report.numerical_damping``). By
+``held_rk4`` a spring may give s K (h r . v)^2 / 6 besides, v where the part begins, as positions follow half of v,
+however stiff it is: the most that it does before it takes more; where something bounced lately s is 1 for all, and none
+is to give any.
 """
 
 from __future__ import annotations
@@ -191,11 +193,11 @@ def _energies(c: Context) -> Outputs:
     tree, yielding = c.tree, yielding_rows(c)
     rows = c.answering(tree, yielding) if yielding else []
     here = [row.here for row in rows]
-    turning, springs = turning_springs(c), lossy_springs(c)
+    springs = lossy_springs(c)
     found: list[Scalar] = []
     for part in independent(c.model):
         slots = list(part.slots)
-        soft = taking(c, part, springs | turning, list(zip(yielding, here, strict=True)))
+        soft = taking(c, part, springs, list(zip(yielding, here, strict=True)))
         height = energy.potential_energy(tree, part) + energy.elastic_energy(tree, part)
         kinetic = energy.kinetic_energy(tree, part)
         if tree.load is not None and not tree.leads:

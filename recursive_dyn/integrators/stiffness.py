@@ -7,10 +7,10 @@ from collections.abc import Sequence
 
 from recursive_dyn.graph.expression import Scalar, array, combine, less, maximum, reciprocal, select, sqrt
 from recursive_dyn.integrators.energy_watch import LITTLE, SPRING
-from recursive_dyn.integrators.watched_loop import RESOLVED, STIFF
+from recursive_dyn.integrators.watched_loop import RESOLVED, STIFF, SWINGING
 from recursive_dyn.model.independent import IndependentPart
 from recursive_dyn.model.model import Model
-from recursive_dyn.recursion import spring_answers
+from recursive_dyn.recursion import spring_answers, turn_frequencies
 from recursive_dyn.recursion.context import METHOD_TWO, Context
 from recursive_dyn.recursion.equations.lagrangian import nonzero
 from recursive_dyn.recursion.equations.mass_matrix import carried
@@ -32,28 +32,27 @@ def is_of(row: YieldingRow, part: IndependentPart) -> bool:
 
 
 def turning_springs(c: Context) -> dict[int, Scalar]:
-    """By slot, whether balls' springs answer implicitly, 1 or 0: by ``held_rk4`` all, by the other what is too stiff
-    for the step."""
-    return _too_stiff(c, {s: joint.torsion for s, joint in enumerate(c.model.coordinates) if joint.torsion}, STIFF, 0.0)
+    """By slot, whether balls' springs answer implicitly, 1 or 0: by ``held_rk4`` all, by the other what may swing too
+    fast for the step, whatever of it moves how."""
+    whole, held, found = c.input("whole")[0], holding(c), dict[int, Scalar]()
+    for s, square in turn_frequencies.highest(c.model, c.tree.scalars).items():
+        found[s] = 1.0 if square is None else select(less(SWINGING**2, whole * whole * square), 1.0, held)
+    return found
 
 
 def lossy_springs(c: Context) -> dict[int, Scalar]:
-    """By slot, whether joints' springs take energy, 1 or 0: by ``held_rk4`` all, by the other what the step does not
-    resolve."""
-    own = {s: joint.stiffness for s, joint in enumerate(c.model.coordinates) if joint.stiffness}
-    return _too_stiff(c, own, RESOLVED, 1.0)
-
-
-def _too_stiff(c: Context, stiffness: dict[int, Scalar], most: float, unknown: float) -> dict[int, Scalar]:
-    """By slot, whether h sqrt(K / M_ii) is above ``most``, or all is held; ``unknown`` where M_ii is not asked for."""
-    if not stiffness:
+    """By slot, whether joints' springs take energy, 1 or 0: by ``held_rk4`` all, by the other what is implicit and what
+    the step does not resolve, as M_ii tells."""
+    own = {s: joint.elasticity for s, joint in enumerate(c.model.coordinates) if joint.elasticity}
+    if not own:
         return {}
     whole, held, found = c.input("whole")[0], holding(c), dict[int, Scalar]()
-    inertia = [] if c.method == METHOD_TWO else carried(c.tree)
-    for s, K in stiffness.items():
-        found[s] = maximum(held, unknown)
+    turning, inertia = turning_springs(c), [] if c.method == METHOD_TWO else carried(c.tree)
+    for s, K in own.items():
+        found[s] = 1.0  # where M_ii is not asked for
         if inertia:
-            found[s] = select(less(inertia[s] * most**2, whole * whole * K), 1.0, held)
+            found[s] = select(less(inertia[s] * RESOLVED**2, whole * whole * K), 1.0, held)
+        found[s] = found[s] * turning.get(s, 1.0)
     return found
 
 

@@ -16,7 +16,7 @@ from recursive_dyn.codegen.emitting.ir_text import counted, load, place
 from recursive_dyn.codegen.emitting.llvm import scalar_literal
 from recursive_dyn.codegen.emitting.sizes import Operand, Sizes
 
-ENERGY = 1e-4  # of the kinetic energy, that a step may leave unexplained
+ENERGY = 6e-5  # of the kinetic energy, that a step may leave unexplained
 LOSING = 2e-4  # of it, a second, that one of what springs carry may: it loses in every step, where others win again
 ROUNDING = 1e-12  # of the energies that a balance is made of
 LITTLE = 0.1  # of the kinetic energy, up to which a step knows what dampers take

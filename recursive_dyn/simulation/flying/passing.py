@@ -20,7 +20,7 @@ from recursive_dyn.simulation.flying.engine import Law, Load
 from recursive_dyn.simulation.flying.flight import Flight
 from recursive_dyn.simulation.flying.plausible import energies
 
-_PARTS, _MOST_PARTS, _TURN = 8, 64, 0.1  # of a step that is taken by the other rule; rad or m that one is to resolve
+_PARTS, _MOST_PARTS, _TURN = 8, 64, 0.02  # of a step that is taken by the other rule; rad or m that one is to resolve
 _OFTEN = 32  # halvings of a step, above which it is
 _ALIKE = 1e-2  # of kinetic energy, by which it may end with another one then than where it was halved and watched
 _HALVED, _HALVINGS, _UNEXPLAINED = range(3)  # entries of a tally

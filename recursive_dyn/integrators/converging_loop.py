@@ -17,8 +17,7 @@ from functools import partial
 import numpy as np
 
 from recursive_dyn.codegen.emitting.drivers import NOT_CONVERGED
-from recursive_dyn.codegen.emitting.ir_text import copy, load, place
-from recursive_dyn.codegen.emitting.llvm import scalar_literal
+from recursive_dyn.codegen.emitting.ir_text import copy, load, place, scalar_literal
 from recursive_dyn.codegen.emitting.sizes import Sizes
 from recursive_dyn.integrators import explained_steps, finer_steps, foretold
 from recursive_dyn.integrators.loop_text import (

@@ -12,8 +12,7 @@ takes energy in it, SPRING and more.
 from __future__ import annotations
 
 from recursive_dyn.codegen.emitting.drivers import counted_loop
-from recursive_dyn.codegen.emitting.ir_text import counted, load, place
-from recursive_dyn.codegen.emitting.llvm import scalar_literal
+from recursive_dyn.codegen.emitting.ir_text import counted, load, place, scalar_literal
 from recursive_dyn.codegen.emitting.sizes import Operand, Sizes
 
 ENERGY = 6e-5  # of the kinetic energy, that a step may leave unexplained

@@ -13,8 +13,7 @@ motion between steps takes as much of the sum.
 from __future__ import annotations
 
 from recursive_dyn.codegen.emitting import drivers
-from recursive_dyn.codegen.emitting.ir_text import copy, counted, load, place
-from recursive_dyn.codegen.emitting.llvm import scalar_literal
+from recursive_dyn.codegen.emitting.ir_text import copy, counted, load, place, scalar_literal
 from recursive_dyn.codegen.emitting.sizes import Sizes
 from recursive_dyn.integrators.compiled_loop import (
     BESIDE,

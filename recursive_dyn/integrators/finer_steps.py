@@ -15,8 +15,7 @@ sum with it: what rests on something falls anew in every step, by the same energ
 
 from __future__ import annotations
 
-from recursive_dyn.codegen.emitting.ir_text import copy, load, place
-from recursive_dyn.codegen.emitting.llvm import scalar_literal
+from recursive_dyn.codegen.emitting.ir_text import copy, load, place, scalar_literal
 from recursive_dyn.codegen.emitting.sizes import Sizes
 from recursive_dyn.integrators.compiled_loop import ENDED, MADE, OFF_TOLD, OFF_UP_TO, PARTS, SIZE, TALLY, WATCH
 

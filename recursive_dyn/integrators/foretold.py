@@ -12,8 +12,7 @@ from __future__ import annotations
 from itertools import pairwise
 
 from recursive_dyn.codegen.emitting.drivers import counted_loop
-from recursive_dyn.codegen.emitting.ir_text import copy, counted, load, place
-from recursive_dyn.codegen.emitting.llvm import scalar_literal
+from recursive_dyn.codegen.emitting.ir_text import copy, counted, load, place, scalar_literal
 from recursive_dyn.codegen.emitting.sizes import Sizes, in_bytes
 from recursive_dyn.integrators.compiled_loop import EXPECTED
 from recursive_dyn.integrators.loop_text import advancing

@@ -22,8 +22,7 @@ from recursive_dyn.codegen.emitting.drivers import (
     counted_loop,
     no_lane,
 )
-from recursive_dyn.codegen.emitting.ir_text import copy, load, place
-from recursive_dyn.codegen.emitting.llvm import scalar_literal
+from recursive_dyn.codegen.emitting.ir_text import copy, load, place, scalar_literal
 from recursive_dyn.codegen.emitting.sizes import Operand
 from recursive_dyn.integrators.compiled_loop import ASKED, HEAD, SWEPT, TALLY
 

@@ -12,8 +12,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from recursive_dyn.codegen.emitting.ir_text import copy, load, place
-from recursive_dyn.codegen.emitting.llvm import scalar_literal
+from recursive_dyn.codegen.emitting.ir_text import copy, load, place, scalar_literal
 from recursive_dyn.codegen.emitting.sizes import Operand, Sizes
 from recursive_dyn.integrators.compiled_loop import BESIDE, DAMPED, HEAD, RULE, SUMS, TALLY, TALLY_SIZE, TRIED
 from recursive_dyn.integrators.energy_watch import WATCH, watched_sizes

@@ -6,8 +6,7 @@ the sum of x * 0 over a buffer is 0 exactly when every x is finite.
 
 from __future__ import annotations
 
-from recursive_dyn.codegen.emitting.ir_text import copy, counted, load, place
-from recursive_dyn.codegen.emitting.llvm import attributes, scalar_literal
+from recursive_dyn.codegen.emitting.ir_text import attributes, copy, counted, load, place, scalar_literal
 from recursive_dyn.codegen.emitting.sizes import Operand
 from recursive_dyn.codegen.emitting.transposing import shuffle_block
 

@@ -5,9 +5,21 @@ A name x is that of the value %x; what it is computed by has names that begin wi
 
 from __future__ import annotations
 
+import struct
+
 from recursive_dyn.codegen.emitting.sizes import Operand, in_bytes
 
 Carried = tuple[str, str, Operand, str]  # name, type, value before the first turn, operand of the next one's
+
+
+def attributes(width: int) -> str:
+    """Function attributes that let a CPU that prefers narrower registers use full ones."""
+    return ' "min-legal-vector-width"="512" "prefer-vector-width"="512"' if width >= 8 else ""
+
+
+def scalar_literal(value: float) -> str:
+    """A double in hexadecimal: LLVM refuses inexact decimals."""
+    return f"0x{struct.pack('>d', value).hex().upper()}"
 
 
 def counted(

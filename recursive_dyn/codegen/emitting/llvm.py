@@ -1,7 +1,9 @@
 """A program as LLVM IR text, one emitter for scalars and for vectors of scenes.
 
 The statement list is cut into functions of bounded size, because instruction selection and register allocation are
-superlinear in a function's size; a value used beyond its own function crosses once through a scratch array.
+superlinear in a function's size; a value used beyond its own function crosses once through a scratch array. What a
+long program of scalars does again and again is looped over (``repeating``): its code would outgrow the caches that it
+is read through, by which a step of 300 links took twice as long, and take ten to twenty times as long to compile.
 Every kernel has the signature void(double* in, double* out, double* scratch); with vector width W each of their
 elements is W doubles wide. LLVM may neither fuse nor reorder anything: what is fused, ``fusing`` says.
 """
@@ -9,21 +11,22 @@ elements is W doubles wide. LLVM may neither fuse nor reorder anything: what is 
 from __future__ import annotations
 
 import re
-import struct
-from collections.abc import Callable
 from dataclasses import dataclass
 
 from recursive_dyn.codegen.emitting.cuts import Cuts
 from recursive_dyn.codegen.emitting.fusing import Fused
+from recursive_dyn.codegen.emitting.ir_text import scalar_literal
+from recursive_dyn.codegen.emitting.rolled import LoopText
 from recursive_dyn.codegen.emitting.skipping import Skip, skipping
+from recursive_dyn.codegen.emitting.straight import LIBRARY, FunctionText, Source
 from recursive_dyn.codegen.emitting.vector_math import declarations, sincos_ir
-from recursive_dyn.graph.program import Program, Statement
+from recursive_dyn.graph.program import Program
 
 STATEMENTS_PER_FUNCTION = 1000
 FUNCTIONS_PER_MODULE = 4
-Source = Program | Fused
-_BINARY = {"add": "fadd", "sub": "fsub", "mul": "fmul"}
-_LIBRARY = ("tan", "asin", "acos", "atan", "atan2", "sinh", "cosh", "tanh", "exp", "log", "pow")
+LONG = (
+    8000  # statements, of which what is done again and again is looped over: their code would be longer than caches are
+)
 
 
 @dataclass(frozen=True)
@@ -45,8 +48,8 @@ def emit(program: Source, width: int, statements_per_function: int = STATEMENTS_
     entry, skips = entry_name(program, width), list[Skip]()
     if width == 1 and isinstance(program, Fused):
         program, skips = skipping(program)
-    cuts = Cuts(program, statements_per_function, skips)
-    functions = [_Function(program, cuts, part, width).text(f"{entry}_{part}") for part in range(cuts.parts)]
+    cuts = Cuts(program, statements_per_function, skips, width == 1 and len(program.statements) >= LONG)
+    functions = [_function(program, cuts, part, width).text(f"{entry}_{part}") for part in range(cuts.parts)]
     modules = []
     for i in range(0, len(functions), FUNCTIONS_PER_MODULE):
         body = "\n".join(functions[i : i + FUNCTIONS_PER_MODULE])
@@ -63,17 +66,13 @@ def emit(program: Source, width: int, statements_per_function: int = STATEMENTS_
             ]
         )
     )
-    return Emission(entry, modules, len(cuts.slots))
+    return Emission(entry, modules, cuts.scratch)
 
 
-def attributes(width: int) -> str:
-    """Function attributes that let a CPU that prefers narrower registers use full ones."""
-    return ' "min-legal-vector-width"="512" "prefer-vector-width"="512"' if width >= 8 else ""
-
-
-def scalar_literal(value: float) -> str:
-    """A double in hexadecimal: LLVM refuses inexact decimals."""
-    return f"0x{struct.pack('>d', value).hex().upper()}"
+def _function(program: Source, cuts: Cuts, part: int, width: int) -> FunctionText:
+    if part in cuts.loops and isinstance(program, Fused):
+        return LoopText(program, cuts, part)
+    return FunctionText(program, cuts, part, width)
 
 
 def _prelude(width: int, body: str) -> str:
@@ -83,7 +82,7 @@ def _prelude(width: int, body: str) -> str:
     lines = [f"declare {kind} @llvm.{name}.{suffix}({kind})" for name in ("sqrt", "fabs", "floor")]
     lines += [f"declare {kind} @llvm.{name}.{suffix}({kind}, {kind})" for name in ("minimum", "maximum")]
     lines += [f"declare {kind} @llvm.fma.{suffix}({kind}, {kind}, {kind})"]
-    lines += [f"declare double @{n}({', '.join(['double'] * (2 if n in ('atan2', 'pow') else 1))})" for n in _LIBRARY]
+    lines += [f"declare double @{n}({', '.join(['double'] * (2 if n in ('atan2', 'pow') else 1))})" for n in LIBRARY]
     if "@rd.sincos" in body:
         return "\n".join([*dict.fromkeys([*lines, *declarations(width).splitlines()]), sincos_ir(width)])
     return "\n".join(lines)
@@ -94,7 +93,7 @@ def operations_module(operations: dict[str, int], width: int, prefix: str) -> st
     bodies = []
     for name, arity in operations.items():
         program = Program(name, (("x", arity),), (("y", 1),), (), [(name, *range(arity))], (arity,))
-        bodies.append(_Function(program, Cuts(program, 1), 0, width).text(f"{prefix}.{name}"))
+        bodies.append(FunctionText(program, Cuts(program, 1), 0, width).text(f"{prefix}.{name}"))
     return "\n".join([_prelude(width, "\n".join(bodies)), *bodies])
 
 
@@ -106,152 +105,3 @@ def _tables(program: Source, body: str) -> str:
         elements = ", ".join(f"double {scalar_literal(x)}" for x in values)
         lines.append(f"@rd.table.{k} = private unnamed_addr constant [{len(values)} x double] [{elements}]\n")
     return "".join(lines)
-
-
-class _Function:
-    """One cut of the program as a function over the values it computes, loads and hands on."""
-
-    def __init__(self, program: Source, cuts: Cuts, part: int, width: int) -> None:
-        self.program, self.cuts, self.part, self.width = program, cuts, part, width
-        self.kind = "double" if width == 1 else f"<{width} x double>"
-        self.suffix = "f64" if width == 1 else f"v{width}f64"
-        self.lines: list[str] = []
-        self.names: dict[int, str] = {}
-        self.sincos: dict[int, str] = {}
-        self.positions: dict[tuple[int, int], list[str]] = {}
-        self.count = 0
-
-    def text(self, name: str) -> str:
-        program, cuts = self.program, self.cuts
-        start, stop = cuts.bounds[self.part], cuts.bounds[self.part + 1]
-        for index in range(start, stop):
-            number = cuts.first + index
-            self.names[number] = self.statement(program.statements[index])
-            if number in cuts.slots:
-                self.store("scratch", cuts.slots[number], self.names[number])
-        for place, value in enumerate(program.results):
-            if cuts.part_of(value) == self.part:
-                self.store("out", place, self.value(value))
-        arguments = "ptr noalias %in, ptr noalias %out, ptr noalias %scratch"
-        head = f"define void @{name}({arguments}) nounwind{attributes(self.width)}"
-        return "\n".join([head + " {", *self.lines, "  ret void", "}"])
-
-    def let(self, instruction: str) -> str:
-        name = f"%v{self.count}"
-        self.count += 1
-        self.lines.append(f"  {name} = {instruction}")
-        return name
-
-    def address(self, base: str, index: int) -> str:
-        return self.let(f"getelementptr {self.kind}, ptr %{base}, i64 {index}")
-
-    def store(self, base: str, index: int, value: str) -> None:
-        self.lines.append(f"  store {self.kind} {value}, ptr {self.address(base, index)}, align 8")
-
-    def value(self, number: int) -> str:
-        """The name of a value in this function, loading it at its first use."""
-        name = self.names.get(number)
-        if name is not None:
-            return name
-        if number < self.program.input_size:
-            name = self.let(f"load {self.kind}, ptr {self.address('in', number)}, align 8")
-        elif number >= self.program.first_table and number < self.cuts.first:
-            name = f"@rd.table.{number - self.program.first_table}"
-        elif number < self.cuts.first:
-            literal = scalar_literal(self.program.constants[number - self.program.input_size])
-            name = literal if self.width == 1 else f"splat (double {literal})"
-        else:
-            name = self.let(f"load {self.kind}, ptr {self.address('scratch', self.cuts.slots[number])}, align 8")
-        self.names[number] = name
-        return name
-
-    def statement(self, statement: Statement) -> str:
-        op, *numbers = statement
-        args = [self.value(n) for n in numbers]
-        if op in _BINARY:
-            return self.let(f"{_BINARY[op]} {self.kind} {args[0]}, {args[1]}")
-        if op in ("sin", "cos"):
-            return self.sine_or_cosine(op, numbers[0], args[0])
-        if op in _LIBRARY:
-            return self.per_lane(op, args)
-        if op == "table":
-            return self.element(numbers, args)
-        return _SPECIAL[op](self, args)
-
-    def sine_or_cosine(self, op: str, number: int, argument: str) -> str:
-        pair = f"{{ {self.kind}, {self.kind} }}"
-        if number not in self.sincos:
-            self.sincos[number] = self.let(f"call {pair} @rd.sincos.v{self.width}({self.kind} {argument})")
-        return self.let(f"extractvalue {pair} {self.sincos[number]}, {0 if op == 'sin' else 1}")
-
-    def element(self, numbers: list[int], args: list[str]) -> str:
-        """An element of a table a lane; positions are shared by all tables of one size and index."""
-        size = len(self.program.tables[numbers[1] - self.program.first_table])
-        key = (numbers[0], size)
-        if key not in self.positions:
-            self.positions[key] = self.position(args[0], size)
-        result = "poison"
-        for lane, position in enumerate(self.positions[key]):
-            address = self.let(f"getelementptr double, ptr {args[1]}, i32 {position}")
-            one = self.let(f"load double, ptr {address}, align 8")
-            if self.width == 1:
-                return one
-            result = self.let(f"insertelement {self.kind} {result}, double {one}, i32 {lane}")
-        return result
-
-    def position(self, index: str, size: int) -> list[str]:
-        """The integer of each lane: a place in the table, or behind it for nan. No conversion is out of range."""
-        whole = "i32" if self.width == 1 else f"<{self.width} x i32>"
-        behind = f"{size}" if self.width == 1 else f"splat (i32 {size})"
-        last, zero = self.constant(size - 1.0), self.constant(0.0)
-        below = self.choose(self.compare("olt", index, last), index, last)
-        inside = self.choose(self.compare("ogt", below, zero), below, zero)
-        place = self.let(f"fptosi {self.kind} {inside} to {whole}")
-        mask = "i1" if self.width == 1 else f"<{self.width} x i1>"
-        unknown = self.compare("uno", index, index)
-        place = self.let(f"select {mask} {unknown}, {whole} {behind}, {whole} {place}")
-        if self.width == 1:
-            return [place]
-        return [self.let(f"extractelement {whole} {place}, i32 {lane}") for lane in range(self.width)]
-
-    def per_lane(self, op: str, args: list[str]) -> str:
-        if self.width == 1:
-            return self.let(f"call double @{op}({', '.join(f'double {a}' for a in args)})")
-        result = "poison"
-        for lane in range(self.width):
-            parts = [self.let(f"extractelement {self.kind} {a}, i32 {lane}") for a in args]
-            one = self.let(f"call double @{op}({', '.join(f'double {p}' for p in parts)})")
-            result = self.let(f"insertelement {self.kind} {result}, double {one}, i32 {lane}")
-        return result
-
-    def constant(self, value: float) -> str:
-        return scalar_literal(value) if self.width == 1 else f"splat (double {scalar_literal(value)})"
-
-    def negative(self, a: str) -> str:
-        return self.let(f"fneg {self.kind} {a}")
-
-    def compare(self, predicate: str, a: str, b: str) -> str:
-        return self.let(f"fcmp {predicate} {self.kind} {a}, {b}")
-
-    def choose(self, condition: str, a: str, b: str) -> str:
-        mask = "i1" if self.width == 1 else f"<{self.width} x i1>"
-        return self.let(f"select {mask} {condition}, {self.kind} {a}, {self.kind} {b}")
-
-    def intrinsic(self, name: str, *args: str) -> str:
-        return self.let(f"call {self.kind} @llvm.{name}.{self.suffix}({', '.join(f'{self.kind} {a}' for a in args)})")
-
-
-_SPECIAL: dict[str, Callable[[_Function, list[str]], str]] = {
-    "fma": lambda f, a: f.intrinsic("fma", *a),
-    "fms": lambda f, a: f.intrinsic("fma", a[0], a[1], f.negative(a[2])),
-    "fnma": lambda f, a: f.intrinsic("fma", f.negative(a[0]), a[1], a[2]),
-    "neg": lambda f, a: f.negative(a[0]),
-    "reciprocal": lambda f, a: f.let(f"fdiv {f.kind} {f.constant(1.0)}, {a[0]}"),
-    "sqrt": lambda f, a: f.intrinsic("sqrt", a[0]),
-    "abs": lambda f, a: f.intrinsic("fabs", a[0]),
-    "floor": lambda f, a: f.intrinsic("floor", a[0]),
-    "min": lambda f, a: f.intrinsic("minimum", *a),
-    "max": lambda f, a: f.intrinsic("maximum", *a),
-    "less": lambda f, a: f.choose(f.compare("olt", a[0], a[1]), f.constant(1.0), f.constant(0.0)),
-    "select": lambda f, a: f.choose(f.compare("une", a[0], f.constant(0.0)), a[1], a[2]),
-}

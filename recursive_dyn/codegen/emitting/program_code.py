@@ -7,6 +7,7 @@ from dataclasses import asdict, dataclass
 from typing import Any
 
 from recursive_dyn.codegen.emitting import drivers, llvm
+from recursive_dyn.codegen.emitting.straight import Source
 from recursive_dyn.codegen.making import jit
 from recursive_dyn.graph.program import OperationCount
 
@@ -18,7 +19,7 @@ class ProgramCode:
     inputs, outputs: segments (name, size); count: of its operations, to be told.
     """
 
-    source: llvm.Source
+    source: Source
     width: int
     inputs: tuple[tuple[str, int], ...]
     outputs: tuple[tuple[str, int], ...]

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from recursive_dyn.codegen.emitting.ir_text import counted, load, place, several
-from recursive_dyn.codegen.emitting.llvm import attributes
+from recursive_dyn.codegen.emitting.ir_text import attributes, counted, load, place, several
 
 
 def exchange(name: str, width: int, reading: bool) -> str:

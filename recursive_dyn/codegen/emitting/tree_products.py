@@ -14,8 +14,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from functools import lru_cache
 
-from recursive_dyn.codegen.emitting.ir_text import counted, load, place
-from recursive_dyn.codegen.emitting.llvm import attributes
+from recursive_dyn.codegen.emitting.ir_text import attributes, counted, load, place
 from recursive_dyn.codegen.emitting.transposing import shuffle_block
 from recursive_dyn.codegen.making import jit
 from recursive_dyn.codegen.making.cache import key_of, source_fingerprint

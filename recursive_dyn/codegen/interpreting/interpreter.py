@@ -23,9 +23,9 @@ from recursive_dyn.codegen.addresses import address
 from recursive_dyn.codegen.emitting.drivers import PAD, call_driver, module
 from recursive_dyn.codegen.emitting.fusing import ARITY, CODES, OPERATIONS, Fused
 from recursive_dyn.codegen.emitting.ir_text import place
-from recursive_dyn.codegen.emitting.llvm import Source
 from recursive_dyn.codegen.emitting.program_code import ProgramCode
 from recursive_dyn.codegen.emitting.sizes import Stepping
+from recursive_dyn.codegen.emitting.straight import Source
 from recursive_dyn.codegen.emitting.table_driver import batch, linked, sizes
 from recursive_dyn.codegen.interpreting.interpreter_text import CALLS, LAYOUT, interpreter_module
 from recursive_dyn.codegen.making import jit

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from recursive_dyn.codegen.emitting.fusing import ARITY, CODES
-from recursive_dyn.codegen.emitting.ir_text import copy, counted, load, place
-from recursive_dyn.codegen.emitting.llvm import attributes, operations_module
+from recursive_dyn.codegen.emitting.ir_text import attributes, copy, counted, load, place
+from recursive_dyn.codegen.emitting.llvm import operations_module
 from recursive_dyn.codegen.emitting.table_driver import SEGMENTS, STATE, addresses, in_bytes, read
 from recursive_dyn.graph.columns import OPCODES
 

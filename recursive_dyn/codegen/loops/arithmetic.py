@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from recursive_dyn.codegen.emitting.llvm import scalar_literal
+from recursive_dyn.codegen.emitting.ir_text import scalar_literal
 from recursive_dyn.codegen.loops.emitter import Emitter, Value
 from recursive_dyn.codegen.loops.types import BOOL, FLOAT, INT, Array, LoopError, Record, Scalar, Several, Type, words
 

@@ -13,7 +13,8 @@ class Settings:
     """How contacts are solved; every attribute may be changed while a simulation runs.
 
     iterations: most sweeps of an island in a step, a step of Newton's method counting as three; a solve that they end
-    early takes energy away; microseconds: most time of a step's solve, of which islands share by their rows what making
+    early takes energy away; from 400 on what they leave unsolved is followed along a path that gets there, by twice as
+    many factorizations at most, which takes ten times as long; microseconds: most time of a step's solve, of which islands share by their rows what making
     these left (each is swept once at least), a quarter of it for pushing overlaps apart (ten sweeps at least; the rest
     overlaps still): what it ends early takes energy away, too, but ends elsewhere in another run, while runs without
     such a limit are the same to the last bit; tolerance: change of velocity in a sweep, m/s, at which it has converged;

@@ -134,9 +134,8 @@ RESCUES_INSIDE = (
 SWEEPS_TO_RESCUE = 30  # from nothing
 MANY_UNKNOWNS, RESCUED = 600, 1e-4  # up to so many unknowns what misses more than this, m/s, is worth
 FIRST_RESCUES = 3  # so many of them; the others, and more unknowns, wait for FAILED
-TOO_MANY_UNKNOWNS = 2000  # up to which a rescue may take RESCUE times the iterations allowed, else RESCUE_OF_MANY times
 FIRST_RESCUE = 2  # the same of the first ones, as what succeeds soon is tried before what takes long
-RESCUE, RESCUE_OF_MANY = 5, 4
+RESCUE = 5  # the same of others
 MOMENTS_STEPS = 4  # where contacts have moments, which Newton's method alone solves for: times the iterations allowed
 MOMENTS_AGAIN, MOMENTS_RESCUE = 8, 3  # so often with so many times those
 
@@ -169,3 +168,18 @@ NEVER, GIVEN_UP = 12, 10.0  # steps after which there is none, and the share gro
 WORSE = 1.5  # growth of what laws are missed by up to which such an end is still something to go on from
 INNER_SHARE = 0.1  # of what laws are missed by, to which each solution is found
 LOOKS, PART_LEFT = 8, 0.3  # times that a length of a step is looked for; share of its part of F that may be left there
+
+# The central path
+PATH_FROM = 400  # iterations allowed, from where all that misses the tolerance is solved along the path
+PATH_STEPS = 2  # factorizations, times the iterations allowed, at most
+FROM_OUTSIDE = 100.0  # times what is missed without impulses: the root of nu, m/s, from where it is followed
+PATH_END = 3e-6  # m/s, the same where it ends: augmented Lagrangians end it from there
+ONTO_PATH, ONTO_AGAIN = 20, 10  # Newton steps at most onto it at a given nu; times that it may be lost
+LESS, LEAST_PART = 0.1, 0.03  # share of squares by which such a step lessens them; the least part of it that is gone
+ON_PATH, NEAR_PATH = 0.005, 0.3  # relative changes: so small that it is met; so small that it is the one to be met
+CHORDS, CONTRACTION = 12, 0.7  # changes by the same factors, each so many times the last at most
+REFACTORED = 2  # times, where they are not
+REFINED = 0.1  # relative change of a tangent that factors of a place nearby gave, up to which these serve
+WANTED_MISS, TINY = 0.1, 1e-12  # relative, of a step along the tangent
+FIRST_LENGTH, LEAST_LENGTH, MOST_LENGTH = 0.3, 1e-5, 3.0  # relative, of steps
+SHORTENED, LENGTHENED = 0.3, 2.5  # times the length of one that does not find back, and at most of one that does

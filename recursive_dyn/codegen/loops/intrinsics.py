@@ -267,6 +267,7 @@ FUNCTIONS: dict[Any, _Made] = {
     math.sqrt: _float_function("llvm.sqrt.f64"), np.sqrt: _float_function("llvm.sqrt.f64"),
     np.floor: _float_function("llvm.floor.f64"), math.sin: _float_function("sin"), math.cos: _float_function("cos"),
     math.atan2: _float_function("atan2"), np.rint: _float_function("llvm.rint.f64"), math.acos: _float_function("acos"),
+    math.exp: _float_function("exp"), math.log: _float_function("log"),
     np.isnan: _check("nan"), math.isnan: _check("nan"), np.isfinite: _check("finite"), math.isfinite: _check("finite"),
     builtins.abs: _abs, builtins.min: _extreme(ast.Lt), builtins.max: _extreme(ast.Gt), builtins.int: _int,
     builtins.float: _float, builtins.bool: _bool, builtins.len: _len,
@@ -281,6 +282,8 @@ declare i64 @llvm.abs.i64(i64, i1)
 declare double @sin(double)
 declare double @cos(double)
 declare double @acos(double)
+declare double @exp(double)
+declare double @log(double)
 declare double @atan2(double, double)
 declare void @llvm.memset.p0.i64(ptr, i8, i64, i1)
 declare void @llvm.memmove.p0.p0.i64(ptr, ptr, i64, i1)

@@ -1,8 +1,9 @@
-"""Newton's method again, from elsewhere, where what it ended at is no solution.
+"""Other ways where what Newton's method ended at is no solution.
 
-Coulomb's law makes no convex problem: from some impulses the method comes to a standstill that it does not from others.
-Light bodies between heavy ones may weigh more at first (``levelling``), before further such starts. Where contacts spin
-or roll with friction it goes on, after sweeps, for long: from elsewhere it is no better.
+Coulomb's law makes no convex problem: from most impulses the method may come to a standstill. Along the central path it
+does not (``central_path``), though that takes ten times as long; light bodies between heavy ones may weigh more at
+first (``levelling``); few unknowns are begun with from elsewhere, again and again. Where contacts spin or roll with
+friction it goes on, after sweeps, for long: from elsewhere it is no better.
 """
 
 from __future__ import annotations
@@ -14,7 +15,7 @@ from recursive_dyn.contact.blocks import Island
 from recursive_dyn.contact.budget import late
 from recursive_dyn.contact.islands.levelling import levelled
 from recursive_dyn.contact.islands.squeezing import better, clear, squeezed
-from recursive_dyn.contact.newton.newton import has_moments, newton
+from recursive_dyn.contact.newton.newton import from_nothing, has_moments, newton
 from recursive_dyn.contact.sweeps.mixing import read, write
 from recursive_dyn.contact.sweeps.sweep import sweep
 from recursive_dyn.contact.tuning import (
@@ -31,42 +32,45 @@ from recursive_dyn.contact.tuning import (
     MOMENTS_AGAIN,
     MOMENTS_RESCUE,
     NOTHING,
+    PATH_FROM,
+    PATH_STEPS,
     RESCUE,
-    RESCUE_OF_MANY,
     RESCUED,
     RESCUES,
     RESCUES_FORESEE,
     RESCUES_INSIDE,
     SWEEPS_TO_RESCUE,
     SWEPT,
-    TOO_MANY_UNKNOWNS,
 )
 
 
 @compiled
 def rescued(it: Island, given: Floats, kept: Floats, change: float, iterations: int, tolerance: float) -> float:
-    """Try one way after the other while the last sweep changed more than is right for so many unknowns; what it changed
-    of the best, which the island's impulses are then.
+    """Try one way after the other while the last sweep changed more than is right for so many unknowns, or than the
+    tolerance if iterations are many; what it changed of the best, which the island's impulses are then.
 
     given: impulses that Newton's method began with; kept: room for impulses.
     """
     if has_moments(it) and len(kept) > FEW_UNKNOWNS:
         return _gone_on(it, kept, change, iterations, tolerance)
     few, missed = len(kept) <= FEW_UNKNOWNS, RESCUED if len(kept) <= MANY_UNKNOWNS else FAILED
-    most = (RESCUE if len(kept) <= TOO_MANY_UNKNOWNS else RESCUE_OF_MANY) * iterations
-    first = FIRST_OF_FEW if len(kept) <= MANY_UNKNOWNS else FIRST_OF_MANY
-    if few:
+    if few or iterations >= PATH_FROM:
         missed = tolerance
-    for k in range(len(RESCUES)):
-        if k == FIRST_RESCUES and change > FAILED:
-            change = levelled(it, kept, change, FIRST_RESCUE * iterations, tolerance)
-        if change <= (missed if k < FIRST_RESCUES else FAILED) or late(it.time):
+    if change > missed and not has_moments(it):
+        read(it, kept)
+        change = better(it, kept, change, from_nothing(it, PATH_STEPS * iterations, tolerance))
+    if change > FAILED:
+        change = levelled(it, kept, change, FIRST_RESCUE * iterations, tolerance)
+    most, first = FIRST_RESCUE * iterations, FIRST_OF_FEW if len(kept) <= MANY_UNKNOWNS else FIRST_OF_MANY
+    if few:
+        most = RESCUE * iterations
+    for k in range(len(RESCUES) if few else FIRST_RESCUES):
+        if change <= missed or late(it.time):
             break
         read(it, kept)
         margin = FAR_INSIDE if few and RESCUES[k] == NOTHING else RESCUES_INSIDE[k]
         miss = change if RESCUES[k] == BEST else _elsewhere(it, given, RESCUES[k])
-        bound = min(most, FIRST_RESCUE * iterations) if k < FIRST_RESCUES else most
-        _, found = newton(it, 0, bound, tolerance, miss, first, RESCUES_FORESEE[k], margin)
+        _, found = newton(it, 0, most, tolerance, miss, first, RESCUES_FORESEE[k], margin)
         change = better(it, kept, change, found)
     return change
 

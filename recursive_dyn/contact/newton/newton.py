@@ -15,8 +15,9 @@ from recursive_dyn.codegen.compiled import compiled
 from recursive_dyn.contact.blocks import Island, velocity
 from recursive_dyn.contact.newton.augmented import augmented
 from recursive_dyn.contact.newton.block_equations import block_equations
+from recursive_dyn.contact.newton.central_path import along_path
 from recursive_dyn.contact.newton.interior_point import interior_point
-from recursive_dyn.contact.newton.natural import trial
+from recursive_dyn.contact.newton.natural import take, trial
 from recursive_dyn.contact.sweeps.sweep import sweep
 from recursive_dyn.contact.tuning import (
     AUGMENTED_STEPS,
@@ -65,6 +66,20 @@ def newton(
         if change <= tolerance:
             break
     return done, change
+
+
+@compiled
+def from_nothing(it: Island, most: int, tolerance: float) -> float:
+    """Solve an island along the central path, by at most so many factorizations; what the last sweep changed."""
+    aim, change, room, system = NEWTON_SHARE * tolerance, 0.0, trial(it), block_equations(it)
+    along_path(it, room, system, most)
+    take(it, room)
+    augmented(it, room, system, AUGMENTED_STEPS[0], aim)
+    for _ in range(LAST_SWEEPS):
+        change = sweep(it, 0.0)
+        if change <= tolerance:
+            break
+    return change
 
 
 @compiled

@@ -1,0 +1,207 @@
+"""An island along the central path of its laws, from far away, where it is found from anywhere, to what meets them.
+
+As Coulomb's law makes no convex problem, the path may turn back for a while: nu, which is to vanish, grows again, and
+methods that only let it fall come to a standstill there. So it is followed by its length (Keller, 1977; Allgower &
+Georg, 1990, Introduction to Numerical Continuation Methods): a step along the tangent, then back to the path across it,
+by one factorization for these and for the next tangent. Which way is on is told by the sign of the determinant: it
+never leads back to where it came from.
+"""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from recursive_dyn.codegen.compiled import compiled
+from recursive_dyn.contact.blocks import Island
+from recursive_dyn.contact.budget import late
+from recursive_dyn.contact.newton.block_equations import Block, BlockEquations
+from recursive_dyn.contact.newton.central_equations import (
+    answered,
+    evaluate,
+    factored,
+    orientation,
+    product,
+    refine,
+    size,
+    weigh,
+)
+from recursive_dyn.contact.newton.central_point import Central, central
+from recursive_dyn.contact.newton.interior import Threes
+from recursive_dyn.contact.newton.natural import Trial
+from recursive_dyn.contact.newton.node_rows import still
+from recursive_dyn.contact.tuning import (
+    CHORDS,
+    CONTRACTION,
+    FIRST_LENGTH,
+    FROM_OUTSIDE,
+    LEAST_LENGTH,
+    LEAST_PART,
+    LENGTHENED,
+    LESS,
+    MOST_LENGTH,
+    NEAR_PATH,
+    ON_PATH,
+    ONTO_AGAIN,
+    ONTO_PATH,
+    PATH_END,
+    REFACTORED,
+    REFINED,
+    SHORTENED,
+    TINY,
+    WANTED_MISS,
+)
+
+
+@compiled
+def along_path(it: Island, these: Trial, system: BlockEquations, most: int) -> tuple[int, bool]:
+    """From nothing to where nu vanishes, by at most so many factorizations; (how many, whether it came there).
+
+    The trial's impulses are those of where it is left.
+    """
+    at, y, length, before = central(len(it.contacts) + len(it.scalars)), still(system), FIRST_LENGTH, -1.0
+    tau, end, anew = 2.0 * math.log(max(FROM_OUTSIDE * _fastest(it), PATH_END)), 2.0 * math.log(PATH_END), False
+    _, done = _onto(it, these, at, system, y, math.exp(tau))
+    again = ONTO_AGAIN
+    while tau > end and done < most and length > LEAST_LENGTH and not late(it.time):
+        rate, took = _tangent(it, these, at, system, y, math.exp(tau), before, anew)
+        at.base[:] = at.w
+        first, there, more = _step(it, these, at, system, y, tau, rate, length)
+        done += took + more
+        anew = first == np.inf
+        if anew:
+            at.w[:] = at.base
+            found, there, took = _step(it, these, at, system, y, tau, rate, 0.0)
+            length, done = SHORTENED * length, done + took
+            if found == np.inf:
+                at.w[:], again = at.base, again - 1
+                back, took = _onto(it, these, at, system, y, math.exp(tau))
+                done += took
+                if not back or again < 0:
+                    break
+        else:
+            at.before[:], before = at.way, rate
+            length = min(length * min(max(WANTED_MISS / max(first, TINY), SHORTENED), LENGTHENED), MOST_LENGTH)
+        tau = there
+    evaluate(it, these, at, system, y, math.exp(tau))
+    return done, tau <= end
+
+
+@compiled
+def _fastest(it: Island) -> float:
+    """The largest velocity, m/s, by which anything misses its target without impulses."""
+    most = 0.0
+    for c in it.contacts:
+        v, target = it.rows.speed[c], it.targets[c]
+        most = max(most, abs(v[0] - target), abs(v[1]), abs(v[2]))
+    for s in it.scalars:
+        most = max(most, abs(it.lines.speed[s] - it.lines.target[s]))
+    return most
+
+
+@compiled
+def _onto(it: Island, these: Trial, at: Central, system: BlockEquations, y: Block, nu: float) -> tuple[bool, int]:
+    """Onto the path at nu, by Newton's method; (whether it is found, how many factorizations it took)."""
+    squares = evaluate(it, these, at, system, y, nu)
+    for k in range(ONTO_PATH):
+        if not factored(it, these, at, system, nu):
+            return False, k + 1
+        weigh(at, nu)
+        answered(it, these, at, system, at.miss, 0.0, at.change, y)
+        far, share = size(at, at.change, 0.0), 1.0
+        _add(at.w, at.change, 1.0)
+        found = evaluate(it, these, at, system, y, nu)
+        while not found < (1.0 - LESS * share) * squares and far > ON_PATH and share > LEAST_PART:
+            _add(at.w, at.change, -0.5 * share)
+            share, found = 0.5 * share, evaluate(it, these, at, system, y, nu)
+        squares = found
+        if far <= ON_PATH:
+            return True, k + 1
+        if share <= LEAST_PART:
+            return False, k + 1
+    return False, ONTO_PATH
+
+
+@compiled
+def _tangent(
+    it: Island, these: Trial, at: Central, system: BlockEquations, y: Block, nu: float, before: float, anew: bool
+) -> tuple[float, int]:
+    """way: the direction of the path, of size 1, by the last factors if these serve, and not ``anew``; (how log nu goes
+    on in it, factorizations)."""
+    weigh(at, nu)
+    evaluate(it, these, at, system, y, nu)
+    if not anew:
+        answered(it, these, at, system, at.none, 1.0, at.along, y)
+        good = refine(it, these, at, system, y) < REFINED
+        rate = _directed(at, system)
+        if good and rate * before + product(at, at.way, at.before) >= 0.0:
+            return rate, 0
+    factored(it, these, at, system, nu)
+    answered(it, these, at, system, at.none, 1.0, at.along, y)
+    return _directed(at, system), 1
+
+
+@compiled
+def _directed(at: Central, system: BlockEquations) -> float:
+    """way: along, made of size 1, to where it goes on; how log nu does."""
+    rate = -orientation(system) / size(at, at.along, 1.0)
+    at.way[:] = 0.0
+    _add(at.way, at.along, rate)
+    return rate
+
+
+@compiled
+def _step(
+    it: Island, these: Trial, at: Central, system: BlockEquations, y: Block, here: float, rate: float, length: float
+) -> tuple[float, float, int]:
+    """From the base so far along the way, and back to the path across it; (the size of the first change, or infinity if
+    it is not found, log nu there, factorizations)."""
+    foot, first, last, took, fresh = here + length * rate, np.inf, np.inf, 0, False
+    tau, across = foot, 0.0
+    _add(at.w, at.way, length)
+    for _ in range(CHORDS):
+        if not evaluate(it, these, at, system, y, math.exp(tau)) < np.inf:
+            break
+        if not fresh:
+            took += 1
+            if not factored(it, these, at, system, math.exp(tau)):
+                break
+            answered(it, these, at, system, at.none, 1.0, at.along, y)
+            across, fresh = product(at, at.way, at.along) + rate, True
+        answered(it, these, at, system, at.miss, 0.0, at.change, y)
+        grows = -(product(at, at.way, at.change) + _beside(at, length) + rate * (tau - foot)) / across
+        _add(at.change, at.along, grows)
+        far = size(at, at.change, grows)
+        if first == np.inf:
+            if not far < NEAR_PATH:
+                break
+            first = far
+        elif not far < CONTRACTION * last:
+            if took > REFACTORED or not far < 2.0 * NEAR_PATH:
+                break
+            fresh, last = False, np.inf
+            continue
+        _add(at.w, at.change, 1.0)
+        tau, last = tau + grows, far
+        if far <= ON_PATH:
+            return first, tau, took
+    return np.inf, here, took
+
+
+@compiled
+def _add(x: Threes, way: Threes, length: float) -> None:
+    """x goes so far along a way."""
+    for e in range(len(x)):
+        for i in range(3):
+            x[e, i] += length * way[e, i]
+
+
+@compiled
+def _beside(at: Central, length: float) -> float:
+    """How far w is along the way from the foot of a step."""
+    total = 0.0
+    for e in range(len(at.w)):
+        for i in range(3):
+            total += at.weight[e] * at.way[e, i] * (at.w[e, i] - at.base[e, i] - length * at.way[e, i])
+    return total / len(at.w)

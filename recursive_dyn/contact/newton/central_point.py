@@ -1,0 +1,249 @@
+"""A point of the central path of an island's laws, and how it goes on: one contact or scalar row at a time.
+
+Of a contact, in m/s, impulses times mobility being velocities: z = (p_n, p_t / mu) and s in the cone x_0 >= |x_t| are
+P(w) and P(-w), for P(w) with the eigenvalues of w made (l + (l^2 + 4 nu)^(1/2)) / 2, so that z s = nu whatever w is
+(Chen & Mangasarian, 1996; Fukushima, Luo & Tseng, 2002). It meets
+
+    u_n - target = det(s) / (2 s_0) = nu / (2 z_0),   mu u_t = s_t,
+
+which for nu -> 0 is Coulomb's law: s_0 -> u_n - target + |s_t|, as De Saxce and Feng (1998) shift it. As a function of
+w all of it is smooth; with s_0 = u_n - target + |s_t| itself, which has an edge at rest, paths are not.
+
+A scalar row's impulse q is between its bounds where w = q - nu / (q - low) + nu / (high - q).
+"""
+
+from __future__ import annotations
+
+from typing import Annotated, NamedTuple
+
+import numpy as np
+
+from recursive_dyn.codegen.compiled import Floats, compiled
+from recursive_dyn.contact.blocks import Island
+from recursive_dyn.contact.newton.interior import Threes
+from recursive_dyn.contact.newton.natural import Trial
+
+_LEAST = 1e-8  # of what answers a scalar row that nothing bounds: with less, changes would be rounding
+_ROOTS = 60  # steps at most to an impulse between two bounds
+
+
+class Central(NamedTuple):
+    """Of contacts (n of them) and scalar rows (m), one after the other, of which these have one number in place of
+    three.
+
+    w: where it is; roots (n + m, 6): eigenvalues of z and s, and the direction of w_t, or, of a row, q, dq / dw,
+    dq / dlog nu and -, in m/s. miss: by how much the laws are missed, m/s. Linear equations where they were last
+    factored: inverse (n + m, 9): minus what w answers to miss; answer (n + m, 9): the same of z; rise, gift: what miss
+    and z do when log nu grows. change, along: solutions of these; way, before: directions of the path here and at the
+    last point; base: that point; none: zeros;
+    weight (n + m,): of squares there.
+    """
+
+    w: Threes
+    roots: Annotated[np.ndarray, float, 6]
+    miss: Threes
+    inverse: Annotated[np.ndarray, float, 9]
+    answer: Annotated[np.ndarray, float, 9]
+    rise: Threes
+    gift: Threes
+    change: Threes
+    along: Threes
+    way: Threes
+    before: Threes
+    base: Threes
+    none: Threes
+    weight: Floats
+
+
+@compiled
+def central(n: int) -> Central:
+    """Room for n contacts and scalar rows, all in the middle."""
+    return Central(
+        np.zeros((n, 3)), np.zeros((n, 6)), np.zeros((n, 3)), np.zeros((n, 9)), np.zeros((n, 9)), np.zeros((n, 3)),
+        np.zeros((n, 3)), np.zeros((n, 3)), np.zeros((n, 3)), np.zeros((n, 3)), np.zeros((n, 3)), np.zeros((n, 3)),
+        np.zeros((n, 3)), np.zeros(n),
+    )  # fmt: skip
+
+
+@compiled
+def _root(l: float, nu: float) -> tuple[float, float]:
+    """x and nu / x > 0 with x - nu / x = l."""
+    size = np.sqrt(l * l + 4.0 * nu)
+    if l > 0.0:
+        return 0.5 * (l + size), 2.0 * nu / (l + size)
+    return 2.0 * nu / (size - l), 0.5 * (size - l)
+
+
+@compiled
+def press_contact(it: Island, these: Trial, at: Central, e: int, nu: float) -> None:
+    """The roots of a contact, and its impulse."""
+    w, x, p, mu = at.w[e], at.roots[e], these.p[e], it.frictions[it.contacts[e], 1]
+    size = np.sqrt(w[1] * w[1] + w[2] * w[2])
+    x[0], x[2] = _root(w[0] + size, nu)
+    x[1], x[3] = _root(w[0] - size, nu)
+    x[4], x[5] = (w[1] / size, w[2] / size) if size > 0.0 else (1.0, 0.0)
+    give = 1.0 / these.scale[e, 0]
+    half = 0.5 * give * mu * (x[0] - x[1])
+    p[0], p[1], p[2] = 0.5 * give * (x[0] + x[1]), half * x[4], half * x[5]
+
+
+@compiled
+def miss_contact(it: Island, these: Trial, at: Central, e: int, nu: float) -> float:
+    """By how much a contact misses its laws at its velocity; the square."""
+    c, x, u, miss = it.contacts[e], at.roots[e], these.u[e], at.miss[e]
+    mu, half = it.frictions[c, 1], 0.5 * (x[2] - x[3])
+    miss[0] = nu / (x[0] + x[1]) - (u[0] - it.targets[c])
+    miss[1], miss[2] = half * x[4] - mu * u[1], half * x[5] - mu * u[2]
+    return miss[0] * miss[0] + miss[1] * miss[1] + miss[2] * miss[2]
+
+
+@compiled
+def _spectral(M: Floats, first: float, second: float, across: float, t1: float, t2: float) -> None:
+    """M = the symmetric matrix of these eigenvalues, of (1, t), (1, -t) and across."""
+    m, q = 0.5 * (first + second), 0.5 * (first - second)
+    M[0], M[1], M[2], M[3], M[6] = m, q * t1, q * t2, q * t1, q * t2
+    M[4], M[5], M[8] = across + (m - across) * t1 * t1, (m - across) * t1 * t2, across + (m - across) * t2 * t2
+    M[7] = M[5]
+
+
+@compiled
+def _after_slide(M: Floats, h: float, r1: float, r2: float) -> None:
+    """M <- M E^-1, for E = [[h, -r], [0, 1]]."""
+    for i in range(3):
+        M[3 * i] /= h
+        M[3 * i + 1] += M[3 * i] * r1
+        M[3 * i + 2] += M[3 * i] * r2
+
+
+@compiled
+def _slides(x: Floats) -> tuple[float, float, float]:
+    """h and r: how u_n and s are bound, see ``_after_slide``."""
+    ratio = (x[2] - x[3]) / (x[2] + x[3])
+    return 0.5 * (1.0 + ratio * ratio), ratio * x[4], ratio * x[5]
+
+
+@compiled
+def _gift(x: Floats, gift: Floats) -> None:
+    """What z and s do when log nu grows, w as it is."""
+    first, second = x[0] * x[2] / (x[0] + x[2]), x[1] * x[3] / (x[1] + x[3])
+    gift[0], half = 0.5 * (first + second), 0.5 * (first - second)
+    gift[1], gift[2] = half * x[4], half * x[5]
+
+
+@compiled
+def answer_contact(it: Island, these: Trial, at: Central, e: int, nu: float) -> None:
+    """The linear equations of a contact where it is, and X: how its impulse answers its velocity."""
+    x, mu, X, C = at.roots[e], it.frictions[it.contacts[e], 1], these.X[e], at.answer[e]
+    h, r1, r2 = _slides(x)
+    both = x[0] * x[1]
+    _spectral(at.inverse[e], 1.0 + x[0] / x[2], 1.0 + x[1] / x[3], 1.0 + both / nu, x[4], x[5])
+    _after_slide(at.inverse[e], h, r1, r2)
+    _spectral(C, x[0] / x[2], x[1] / x[3], both / nu, x[4], x[5])
+    _after_slide(C, h, r1, r2)
+    _gift(x, at.gift[e])
+    rise, gift = at.rise[e], at.gift[e]
+    rise[0], rise[1], rise[2] = h * gift[0] - r1 * gift[1] - r2 * gift[2], gift[1], gift[2]
+    give = 1.0 / these.scale[e, 0]
+    for i in range(3):
+        own = give * mu if i > 0 else give
+        X[6 * i], X[6 * i + 1], X[6 * i + 2] = own * C[3 * i], own * mu * C[3 * i + 1], own * mu * C[3 * i + 2]
+
+
+@compiled
+def times(M: Floats, x0: float, x1: float, x2: float) -> tuple[float, float, float]:
+    """M x."""
+    return (
+        M[0] * x0 + M[1] * x1 + M[2] * x2, M[3] * x0 + M[4] * x1 + M[5] * x2, M[6] * x0 + M[7] * x1 + M[8] * x2
+    )  # fmt: skip
+
+
+@compiled
+def goes_on(at: Central, e: int, d: Floats) -> tuple[float, float, float, float, float, float]:
+    """What miss but for velocities, and z, of a contact do where w goes on by d when log nu grows by 1."""
+    x, gift = at.roots[e], np.empty(3)
+    _gift(x, gift)
+    h, r1, r2 = _slides(x)
+    along, t1, t2 = x[4] * d[1] + x[5] * d[2], x[4], x[5]
+    share, both = x[0] * x[1], x[0] * x[1] + x[0] * x[2]  # x_0 x_2 is nu
+    first, second = x[0] / (x[0] + x[2]) * (d[0] + along), x[1] / (x[1] + x[3]) * (d[0] - along)
+    cross = share / both
+    z0, half = 0.5 * (first + second), 0.5 * (first - second)
+    z1, z2 = half * t1 + cross * (d[1] - along * t1), half * t2 + cross * (d[2] - along * t2)
+    s0, s1, s2 = z0 - d[0] + gift[0], z1 - d[1] + gift[1], z2 - d[2] + gift[2]
+    return h * s0 - r1 * s1 - r2 * s2, s1, s2, z0 + gift[0], z1 + gift[1], z2 + gift[2]
+
+
+@compiled
+def has_room(it: Island, these: Trial, e: int) -> bool:
+    """Whether a scalar row moves anything and its impulse is not given."""
+    return these.line_scale[e] > 0.0 and it.lines.low[it.scalars[e]] < it.lines.high[it.scalars[e]]
+
+
+@compiled
+def press_row(it: Island, these: Trial, at: Central, e: int, nu: float) -> None:
+    """The roots of a scalar row, and its impulse."""
+    s, scale, k = it.scalars[e], these.line_scale[e], len(it.contacts) + e
+    if not has_room(it, these, e):
+        these.q[e] = min(max(it.Q[s], it.lines.low[s]), it.lines.high[s])
+        return
+    low, high, w, x = scale * it.lines.low[s], scale * it.lines.high[s], at.w[k, 0], at.roots[k]
+    q = w
+    if low > -np.inf and high < np.inf:
+        q = _between(w, low, high, nu)
+    elif low > -np.inf:
+        q = low + _root(w - low, nu)[0]
+    elif high < np.inf:
+        q = high - _root(high - w, nu)[0]
+    below, above = (q - low if low > -np.inf else np.inf), (high - q if high < np.inf else np.inf)
+    x[3] = nu / (below * below) + nu / (above * above)
+    x[0], x[1] = q, 1.0 / (1.0 + x[3])
+    x[2] = x[1] * (nu / below - nu / above)
+    these.q[e] = min(max(q / scale, it.lines.low[s]), it.lines.high[s])
+
+
+@compiled
+def _between(w: float, low: float, high: float, nu: float) -> float:
+    """q with q - nu / (q - low) + nu / (high - q) = w."""
+    a, b = low, high
+    q = min(max(w, low + 0.25 * (high - low)), high - 0.25 * (high - low))
+    for _ in range(_ROOTS):
+        under, over = nu / (q - low), nu / (high - q)
+        left = q - under + over - w
+        if left > 0.0:
+            b = q
+        else:
+            a = q
+        q -= left / (1.0 + under / (q - low) + over / (high - q))
+        if not a < q < b:
+            q = 0.5 * (a + b)
+        if b - a <= 1e-15 * (abs(a) + abs(b)):
+            break
+    return q
+
+
+@compiled
+def miss_row(it: Island, these: Trial, at: Central, e: int) -> float:
+    """By how much a scalar row misses its law at its velocity; the square."""
+    s, k = it.scalars[e], len(it.contacts) + e
+    miss = at.roots[k, 0] - at.w[k, 0] - (these.w[e] + it.lines.soft[s] * these.q[e] - it.lines.target[s])
+    at.miss[k, 0] = miss
+    return miss * miss
+
+
+@compiled
+def answer_row(it: Island, these: Trial, at: Central, e: int) -> None:
+    """The linear equations of a scalar row where it is, and x: how its impulse answers its velocity."""
+    k, x = len(it.contacts) + e, at.roots[len(it.contacts) + e]
+    soft = it.lines.soft[it.scalars[e]] / these.line_scale[e]
+    at.inverse[k, 0] = 1.0 / max(x[1] * x[3] + soft * x[1], _LEAST)
+    at.answer[k, 0] = x[1] * at.inverse[k, 0]
+    at.gift[k, 0], at.rise[k, 0] = x[2], (1.0 - soft) * x[2]
+    these.x[e] = at.answer[k, 0] / these.line_scale[e]
+
+
+@compiled
+def row_goes_on(it: Island, these: Trial, at: Central, e: int, d: float) -> tuple[float, float]:
+    """What miss but for the velocity, and q, of a scalar row do where w goes on by d when log nu grows by 1."""
+    x, soft = at.roots[len(it.contacts) + e], it.lines.soft[it.scalars[e]] / these.line_scale[e]
+    q = x[1] * d + x[2]
+    return q - d - soft * q, q

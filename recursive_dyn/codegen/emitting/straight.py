@@ -71,6 +71,7 @@ class FunctionText:
         return name
 
     def statement(self, statement: Statement) -> str:
+        """The name of what a statement of the program makes."""
         op, *numbers = statement
         return self.operation(op, numbers, [self.value(n) for n in numbers])
 
@@ -87,6 +88,7 @@ class FunctionText:
         return _SPECIAL[op](self, args)
 
     def sine_or_cosine(self, op: str, argument: str) -> str:
+        """The name of one of both, which are made together for all that want either."""
         pair = f"{{ {self.kind}, {self.kind} }}"
         if argument not in self.sincos:
             self.sincos[argument] = self.let(f"call {pair} @rd.sincos.v{self.width}({self.kind} {argument})")
@@ -123,6 +125,7 @@ class FunctionText:
         return [self.let(f"extractelement {whole} {place}, i32 {lane}") for lane in range(self.width)]
 
     def per_lane(self, op: str, args: list[str]) -> str:
+        """The name of what a library's function, which knows single numbers, makes of each lane."""
         if self.width == 1:
             return self.let(f"call double @{op}({', '.join(f'double {a}' for a in args)})")
         result = "poison"
@@ -136,12 +139,15 @@ class FunctionText:
         return scalar_literal(value) if self.width == 1 else f"splat (double {scalar_literal(value)})"
 
     def negative(self, a: str) -> str:
+        """The name of -a."""
         return self.let(f"fneg {self.kind} {a}")
 
     def compare(self, predicate: str, a: str, b: str) -> str:
+        """The name of whether a and b compare so."""
         return self.let(f"fcmp {predicate} {self.kind} {a}, {b}")
 
     def choose(self, condition: str, a: str, b: str) -> str:
+        """The name of a where the condition is met, of b elsewhere."""
         mask = "i1" if self.width == 1 else f"<{self.width} x i1>"
         return self.let(f"select {mask} {condition}, {self.kind} {a}, {self.kind} {b}")
 

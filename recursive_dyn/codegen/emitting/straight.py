@@ -152,6 +152,7 @@ class FunctionText:
         return self.let(f"select {mask} {condition}, {self.kind} {a}, {self.kind} {b}")
 
     def intrinsic(self, name: str, *args: str) -> str:
+        """The name of what one of LLVM's own functions makes of arguments of these names."""
         return self.let(f"call {self.kind} @llvm.{name}.{self.suffix}({', '.join(f'{self.kind} {a}' for a in args)})")
 
 

@@ -51,7 +51,7 @@ RESOLVED = 3.0  # h sqrt(K / M) up to which joint springs are to keep their ener
 # h sqrt(K / M), and h D / M, from which on elements are implicit: halves would be hundreds. No round number: springs
 # just at it would be implicit in one stage and explicit in the next, as rounding has it
 STIFF = 29.87
-SWINGING = 10.0  # h w from which on springs of balls are implicit: halves would be hundreds, w of ``turn_frequencies``
+SWINGING = 20.0  # h w from which on springs of balls are implicit: halves would be hundreds, w of ``turn_frequencies``
 DEPTH, HALVINGS = 20, 1000  # a part is 2^-DEPTH of a step at least; how often one may be halved, parts of it with it
 _FINEST = 1 << DEPTH
 

@@ -38,7 +38,7 @@ class Report:
     ``contact.tolerance``; steps_pressed: steps, or parts, in which trees with springs, dampers or a law flew by the
     integrator's rule for what is pressed.
     steps_damped: flights of a step, or of a part of one, from which springs took energy that are too stiff for it
-    (``linearly_implicit_rk4``): those of joints beyond h sqrt(k / m) of 3 (balls: and h w of 10), elements beyond 30;
+    (``linearly_implicit_rk4``): those of joints beyond h sqrt(k / m) of 3 (balls: and h w of 20), elements beyond 30;
     numerical_damping: J of it; damping_spring: the force element, or the joint's coordinate, that was at work where
     most was lost at once, or one of those if several were, "" if none was.
     gaps_closed: how often an edit, or who wrote q, left constraints off where they hold, which the next step closes

@@ -106,12 +106,12 @@ class Measurable(Protocol):
 class Task:
     """A test.
 
-    friction: Coulomb's coefficient between solids; ground_friction: of everything with the ground. correction: whether
-    an engine may push apart what overlaps (in SimBenchmark not: ERP 0). walls: boxes that stand still, by size and
-    centre, like the ground; dolls: robots besides, of which nothing is read. sleep: whether what rests may sleep, as
-    each engine has it. sample: what is noted before each step and
-    after the last, numbers; error: of times (k,) and samples (k, ...), the figure of the table. published: engine and
-    figure; unit: of the figure.
+    friction: Coulomb's coefficient between solids; ground_friction: of everything with the ground. correction:
+    whether an engine may push apart what overlaps (in SimBenchmark not: ERP 0). walls: boxes that stand still, by
+    size and centre, like the ground; dolls: robots besides, of which nothing is read. sleep: whether what rests may
+    sleep, as each engine has it. iterations: how many our solves may take, if not the default. sample: what is noted
+    before each step and after the last, numbers; error: of times (k,) and samples (k, ...), the figure of the table.
+    published: engine and figure; unit: of the figure.
     """
 
     name: str
@@ -130,6 +130,7 @@ class Task:
     walls: tuple[tuple[Vector, Vector], ...] = ()
     dolls: tuple[Robot, ...] = ()
     sleep: bool = False
+    iterations: int | None = None
     correction: bool = False
     unit: str = ""
     published: Mapping[str, float] = field(default_factory=dict)

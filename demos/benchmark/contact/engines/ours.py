@@ -61,6 +61,8 @@ class OursEngine(Engine):
         for name in ("iterations", "tolerance", "restitution_threshold", "slop"):
             if getattr(settings, name) is not None:
                 setattr(self.simulation.contact, name, getattr(settings, name))
+        if task.iterations is not None:
+            self.simulation.contact.iterations = task.iterations
         if task.sleep:
             self.simulation.contact.sleep_after = ASLEEP_AFTER
 

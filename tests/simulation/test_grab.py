@@ -40,11 +40,15 @@ def test_a_hand_gives_no_more_force_than_it_may():
     assert sim.v[5] < 0.0
 
 
-_TAUT = pytest.mark.xfail(raises=(rd.StateError, AssertionError), strict=True, reason="200 times a link: lost at 1.7 s")
+_TAUT = pytest.mark.xfail(
+    raises=(rd.StateError, AssertionError),
+    strict=True,
+    reason="800 times a link: lost, from 200 on at some frequencies",
+)
 
 
 @pytest.mark.parametrize(("heavy", "frequency"), [(1.0, 1000.0), (10.0, 4.0), (10.0, 30.0),
-                                                  pytest.param(20.0, 30.0, marks=_TAUT)])  # fmt: skip
+                                                  pytest.param(80.0, 30.0, marks=_TAUT)])  # fmt: skip
 def test_a_chain_with_a_heavy_end_is_led_by_its_light_one(heavy, frequency):
     """Ten links of 0.1 kg and what hangs below, at 1/60 s: the top comes to rest where it is led."""
     scene, node = Scene(), None

@@ -140,14 +140,21 @@ def spread(*values):
     return [values[0], *(pytest.param(*x, marks=pytest.mark.slow) for x in rest)]
 
 
+_REFUSED = pytest.mark.xfail(
+    strict=True, raises=rd.StateError, reason="5 MJ on 0.3 kg m^2 at 1 kHz: most of z = 20 to 100 are refused"
+)
+
+
 @pytest.mark.parametrize("kind", ["hinge", "ball", "element"])
 @pytest.mark.parametrize("integrator", sorted({*RULES} - {"rk4"}))  # which explodes on what it does not resolve
 @pytest.mark.parametrize("h", spread(1 / 60, 1e-3))
 @pytest.mark.parametrize("z", [0.3, 2.5, 30.0])
 @pytest.mark.parametrize(("damping", "speed"), spread((1.0, 3.0), (0.0, 0.0)))
-def test_motors_hold_on_springs_of_any_stiffness(kind, integrator, h, z, damping, speed):
+def test_motors_hold_on_springs_of_any_stiffness(kind, integrator, h, z, damping, speed, request):
     """z = h sqrt(K / M): where a motor keeps velocity 0 all is at rest after the first steps, and stays; what it gives
     is what statics says."""
+    if (kind, integrator, h, z, speed) == ("element", "linearly_implicit_rk4", 1e-3, 30.0, 3.0):
+        request.applymarker(_REFUSED)
     if z > HOLDS.get((kind, integrator), 30.0):
         pytest.skip("such a step is refused by name, leaves it ringing, or tells other loads")
     sim, moved = held_on_springs(kind, integrator, h, z, damping, speed)

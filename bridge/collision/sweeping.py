@@ -19,6 +19,7 @@ from bridge.collision.placing import HALF
 from bridge.collision.raw_points import BITS
 from recursive_dyn.codegen.compiled import Floats, Integers, compiled
 from recursive_dyn.codegen.loops.intrinsics import int32s_at
+from recursive_dyn.contact.sorted_keys import holds
 
 MOST_PARTS = 1e9  # parts of a step: no whole number holds those of any speed
 _WAY, _TURN, _MOST, _BEND, _AXES, MOVING = 6, 9, 12, 13, 14, 23  # places in what is known of a moving box, their number
@@ -91,7 +92,7 @@ def parts_towards(sweep: Sweep, k: int, box: Floats, body: int) -> int:
     """Into how many parts a step is cut for the k-th body, which is fast, in a box, not to get too deep into one of
     Bullet's."""
     deepest, other = HALF * sweep.haste.reach[k, 0], sweep.numbers[body]
-    if other == k or _is_in((k << BITS) + body, sweep.ignored):
+    if other == k or holds(sweep.ignored, (k << BITS) + body):
         return 1
     own, its = box.copy(), np.zeros(MOVING)
     if 0 <= other < len(sweep.poses):
@@ -158,19 +159,6 @@ def _shadow(box: Floats, of: Floats, j: int) -> float:
         x, y, z = box[_AXES + i], box[_AXES + 3 + i], box[_AXES + 6 + i]
         result += box[3 + i] * (abs(n0 * x + n1 * y + n2 * z) + abs(m0 * x + m1 * y + m2 * z))
     return result
-
-
-@compiled
-def _is_in(key: int, keys: Integers) -> bool:
-    """Whether a key is among ascending ones."""
-    begin, end = 0, len(keys)
-    while begin < end:
-        middle = (begin + end) >> 1
-        if keys[middle] < key:
-            begin = middle + 1
-        else:
-            end = middle
-    return begin < len(keys) and keys[begin] == key
 
 
 @compiled

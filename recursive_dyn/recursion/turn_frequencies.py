@@ -14,6 +14,7 @@ import numpy as np
 
 from recursive_dyn.graph.expression import Scalar, array, maximum, reciprocal
 from recursive_dyn.model.model import WORLD, Link, Model
+from recursive_dyn.recursion.conditioning import determinant
 
 _NONE = 1e-150  # (kg m^2)^3, kg: so that there is a reciprocal of none
 _POINT = 1e-100  # (kg m^2)^2: what is no heavier turns as freely as if it were nothing
@@ -53,9 +54,7 @@ def _square(
 def _turning(I: np.ndarray) -> Scalar:
     """Largest entry on the diagonal of the inverse of an inertia (3, 3)."""
     minors = [I[a, a] * I[b, b] - I[a, b] * I[b, a] for a, b in ((1, 2), (2, 0), (0, 1))]
-    determinant = I[0, 0] * minors[0] + I[0, 1] * (I[1, 2] * I[2, 0] - I[1, 0] * I[2, 2])
-    determinant = determinant + I[0, 2] * (I[1, 0] * I[2, 1] - I[1, 1] * I[2, 0])
     most: Scalar = _POINT
     for minor in minors:
         most = maximum(most, minor)
-    return most * reciprocal(maximum(determinant, _NONE))
+    return most * reciprocal(maximum(determinant(I), _NONE))

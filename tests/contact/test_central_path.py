@@ -37,7 +37,7 @@ class Place:
 
     def __init__(self, it: Island, seed: int) -> None:
         self.it, self.these, self.system = it, trial(it), block_equations(it)
-        self.at, self.y, self.rng = central(len(it.contacts) + len(it.scalars)), still(self.system), None
+        self.at, self.y = central(len(it.contacts) + len(it.scalars)), still(self.system)
         rng, n = np.random.default_rng(seed), len(it.contacts)
         self.at.w[:n] = rng.normal(size=(n, 3))
         self.at.w[n:, 0] = rng.normal(size=len(it.scalars))

@@ -24,9 +24,7 @@ from recursive_dyn.graph.program import Program
 
 STATEMENTS_PER_FUNCTION = 1000
 FUNCTIONS_PER_MODULE = 4
-LONG = (
-    8000  # statements, of which what is done again and again is looped over: their code would be longer than caches are
-)
+LONG = 8000  # statements, from where on what is done again and again is looped over: code would outgrow caches
 
 
 @dataclass(frozen=True)

@@ -14,16 +14,15 @@ from recursive_dyn.contact.newton.central_point import (
     answer_contact,
     answer_row,
     goes_on,
-    has_room,
     miss_contact,
     miss_row,
     press_contact,
     press_row,
     row_goes_on,
-    times,
 )
 from recursive_dyn.contact.newton.interior import Threes
-from recursive_dyn.contact.newton.natural import Trial, read_velocities, spread
+from recursive_dyn.contact.newton.interior_contacts import times
+from recursive_dyn.contact.newton.natural import Trial, has_room, read_velocities, spread
 from recursive_dyn.contact.newton.node_order import BODY
 from recursive_dyn.contact.newton.node_rows import along, along_three, push, push_three
 
@@ -135,10 +134,16 @@ def refine(it: Island, these: Trial, at: Central, system: BlockEquations, y: Blo
             left[n + e, 0] -= along(system, n + e, 1, 0, y)
     answered(it, these, at, system, left, 0.0, left, y)
     change = size(at, left, 0.0) / size(at, at.along, 1.0)
-    for k in range(len(left)):
-        for i in range(3):
-            at.along[k, i] += left[k, i]
+    add(at.along, left, 1.0)
     return change
+
+
+@compiled
+def add(x: Threes, way: Threes, length: float) -> None:
+    """x goes so far along a way."""
+    for e in range(len(x)):
+        for i in range(3):
+            x[e, i] += length * way[e, i]
 
 
 @compiled

@@ -18,6 +18,7 @@ from recursive_dyn.contact.blocks import Island
 from recursive_dyn.contact.budget import late
 from recursive_dyn.contact.newton.block_equations import Block, BlockEquations
 from recursive_dyn.contact.newton.central_equations import (
+    add,
     answered,
     evaluate,
     factored,
@@ -28,7 +29,6 @@ from recursive_dyn.contact.newton.central_equations import (
     weigh,
 )
 from recursive_dyn.contact.newton.central_point import Central, central
-from recursive_dyn.contact.newton.interior import Threes
 from recursive_dyn.contact.newton.natural import Trial
 from recursive_dyn.contact.newton.node_rows import still
 from recursive_dyn.contact.tuning import (
@@ -110,10 +110,10 @@ def _onto(it: Island, these: Trial, at: Central, system: BlockEquations, y: Bloc
         weigh(at, nu)
         answered(it, these, at, system, at.miss, 0.0, at.change, y)
         far, share = size(at, at.change, 0.0), 1.0
-        _add(at.w, at.change, 1.0)
+        add(at.w, at.change, 1.0)
         found = evaluate(it, these, at, system, y, nu)
         while not found < (1.0 - LESS * share) * squares and far > ON_PATH and share > LEAST_PART:
-            _add(at.w, at.change, -0.5 * share)
+            add(at.w, at.change, -0.5 * share)
             share, found = 0.5 * share, evaluate(it, these, at, system, y, nu)
         squares = found
         if far <= ON_PATH:
@@ -147,7 +147,7 @@ def _directed(at: Central, system: BlockEquations) -> float:
     """way: along, made of size 1, to where it goes on; how log nu does."""
     rate = -orientation(system) / size(at, at.along, 1.0)
     at.way[:] = 0.0
-    _add(at.way, at.along, rate)
+    add(at.way, at.along, rate)
     return rate
 
 
@@ -157,9 +157,8 @@ def _step(
 ) -> tuple[float, float, int]:
     """From the base so far along the way, and back to the path across it; (the size of the first change, or infinity if
     it is not found, log nu there, factorizations)."""
-    foot, first, last, took, fresh = here + length * rate, np.inf, np.inf, 0, False
-    tau, across = foot, 0.0
-    _add(at.w, at.way, length)
+    tau, across, first, last, took, fresh = here + length * rate, 0.0, np.inf, np.inf, 0, False
+    add(at.w, at.way, length)
     for _ in range(CHORDS):
         if not evaluate(it, these, at, system, y, math.exp(tau)) < np.inf:
             break
@@ -170,8 +169,8 @@ def _step(
             answered(it, these, at, system, at.none, 1.0, at.along, y)
             across, fresh = product(at, at.way, at.along) + rate, True
         answered(it, these, at, system, at.miss, 0.0, at.change, y)
-        grows = -(product(at, at.way, at.change) + _beside(at, length) + rate * (tau - foot)) / across
-        _add(at.change, at.along, grows)
+        grows = -product(at, at.way, at.change) / across
+        add(at.change, at.along, grows)
         far = size(at, at.change, grows)
         if first == np.inf:
             if not far < NEAR_PATH:
@@ -182,26 +181,8 @@ def _step(
                 break
             fresh, last = False, np.inf
             continue
-        _add(at.w, at.change, 1.0)
+        add(at.w, at.change, 1.0)
         tau, last = tau + grows, far
         if far <= ON_PATH:
             return first, tau, took
     return np.inf, here, took
-
-
-@compiled
-def _add(x: Threes, way: Threes, length: float) -> None:
-    """x goes so far along a way."""
-    for e in range(len(x)):
-        for i in range(3):
-            x[e, i] += length * way[e, i]
-
-
-@compiled
-def _beside(at: Central, length: float) -> float:
-    """How far w is along the way from the foot of a step."""
-    total = 0.0
-    for e in range(len(at.w)):
-        for i in range(3):
-            total += at.weight[e] * at.way[e, i] * (at.w[e, i] - at.base[e, i] - length * at.way[e, i])
-    return total / len(at.w)

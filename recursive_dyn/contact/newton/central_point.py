@@ -21,7 +21,7 @@ import numpy as np
 from recursive_dyn.codegen.compiled import Floats, compiled
 from recursive_dyn.contact.blocks import Island
 from recursive_dyn.contact.newton.interior import Threes
-from recursive_dyn.contact.newton.natural import Trial
+from recursive_dyn.contact.newton.natural import Trial, has_room
 
 _LEAST = 1e-8  # of what answers a scalar row that nothing bounds: with less, changes would be rounding
 _ROOTS = 60  # steps at most to an impulse between two bounds
@@ -35,8 +35,7 @@ class Central(NamedTuple):
     dq / dlog nu and -, in m/s. miss: by how much the laws are missed, m/s. Linear equations where they were last
     factored: inverse (n + m, 9): minus what w answers to miss; answer (n + m, 9): the same of z; rise, gift: what miss
     and z do when log nu grows. change, along: solutions of these; way, before: directions of the path here and at the
-    last point; base: that point; none: zeros;
-    weight (n + m,): of squares there.
+    last point; base: that point; none: zeros; weight (n + m,): of squares there.
     """
 
     w: Threes
@@ -150,14 +149,6 @@ def answer_contact(it: Island, these: Trial, at: Central, e: int, nu: float) -> 
 
 
 @compiled
-def times(M: Floats, x0: float, x1: float, x2: float) -> tuple[float, float, float]:
-    """M x."""
-    return (
-        M[0] * x0 + M[1] * x1 + M[2] * x2, M[3] * x0 + M[4] * x1 + M[5] * x2, M[6] * x0 + M[7] * x1 + M[8] * x2
-    )  # fmt: skip
-
-
-@compiled
 def goes_on(at: Central, e: int, d: Floats) -> tuple[float, float, float, float, float, float]:
     """What miss but for velocities, and z, of a contact do where w goes on by d when log nu grows by 1."""
     x, gift = at.roots[e], np.empty(3)
@@ -171,12 +162,6 @@ def goes_on(at: Central, e: int, d: Floats) -> tuple[float, float, float, float,
     z1, z2 = half * t1 + cross * (d[1] - along * t1), half * t2 + cross * (d[2] - along * t2)
     s0, s1, s2 = z0 - d[0] + gift[0], z1 - d[1] + gift[1], z2 - d[2] + gift[2]
     return h * s0 - r1 * s1 - r2 * s2, s1, s2, z0 + gift[0], z1 + gift[1], z2 + gift[2]
-
-
-@compiled
-def has_room(it: Island, these: Trial, e: int) -> bool:
-    """Whether a scalar row moves anything and its impulse is not given."""
-    return these.line_scale[e] > 0.0 and it.lines.low[it.scalars[e]] < it.lines.high[it.scalars[e]]
 
 
 @compiled

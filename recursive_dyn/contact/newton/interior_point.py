@@ -27,7 +27,7 @@ from recursive_dyn.contact.newton.interior_contacts import (
     times,
 )
 from recursive_dyn.contact.newton.interior_rows import aim_row, answer_row, change_row, enter_bounds, row_gap, row_room
-from recursive_dyn.contact.newton.natural import Trial, follow, missed
+from recursive_dyn.contact.newton.natural import Trial, follow, has_room, missed
 from recursive_dyn.contact.newton.node_rows import along, along_three, push, push_three, still
 from recursive_dyn.contact.sweeps.mixing import read, unknowns, write
 from recursive_dyn.contact.tuning import BOUNDARY, CENTRE, GIVE, JAMMED, LEAST_MARGIN, MARGIN, MOST_MARGIN, STALLS
@@ -78,15 +78,9 @@ def _begin(it: Island, these: Trial, at: Interior, system: BlockEquations, y: Bl
         if these.scale[e, 0] > 0.0:
             enter_cone(it, these, at, e, margin)
     for e in range(len(it.scalars)):
-        if _inside(it, these, e):
+        if has_room(it, these, e):
             enter_bounds(it, these, at, e, margin)
     _take(it, these, at, system, y)
-
-
-@compiled
-def _inside(it: Island, these: Trial, e: int) -> bool:
-    """Whether a scalar row moves anything and its impulse has room."""
-    return these.line_scale[e] > 0.0 and it.lines.low[it.scalars[e]] < it.lines.high[it.scalars[e]]
 
 
 @compiled
@@ -107,7 +101,7 @@ def _step(it: Island, these: Trial, at: Interior, system: BlockEquations, y: Blo
             answer(it, these, at, e, GIVE * these.scale[e, 0], foreseen)
     for e in range(len(it.scalars)):
         these.x[e] = 0.0
-        if _inside(it, these, e):
+        if has_room(it, these, e):
             answer_row(it, these, at, e, GIVE * these.line_scale[e])
     assemble(it, system, these.X, these.x)
     if not factor(system):

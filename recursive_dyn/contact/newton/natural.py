@@ -59,6 +59,12 @@ def trial(it: Island) -> Trial:
 
 
 @compiled
+def has_room(it: Island, these: Trial, e: int) -> bool:
+    """Whether a scalar row moves anything and its impulse is not given."""
+    return these.line_scale[e] > 0.0 and it.lines.low[it.scalars[e]] < it.lines.high[it.scalars[e]]
+
+
+@compiled
 def read_velocities(it: Island, these: Trial, system: BlockEquations, y: Block) -> None:
     """u and w at whitened velocities y, node by node."""
     rows, n = it.rows, len(it.contacts)

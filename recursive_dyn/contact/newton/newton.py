@@ -59,27 +59,28 @@ def newton(
             done += STEP_COST * steps
             reached = entering(it)
             miss, again = max(left, reached), again - 1 if reached > left else 0
-    change = 0.0
-    for _ in range(LAST_SWEEPS):
-        change = sweep(it, 0.0)
-        done += 1
-        if change <= tolerance:
-            break
-    return done, change
+    swept, change = _last_sweeps(it, tolerance)
+    return done + swept, change
 
 
 @compiled
 def from_nothing(it: Island, most: int, tolerance: float) -> float:
     """Solve an island along the central path, by at most so many factorizations; what the last sweep changed."""
-    aim, change, room, system = NEWTON_SHARE * tolerance, 0.0, trial(it), block_equations(it)
+    room, system = trial(it), block_equations(it)
     along_path(it, room, system, most)
     take(it, room)
-    augmented(it, room, system, AUGMENTED_STEPS[0], aim)
-    for _ in range(LAST_SWEEPS):
+    augmented(it, room, system, AUGMENTED_STEPS[0], NEWTON_SHARE * tolerance)
+    return _last_sweeps(it, tolerance)[1]
+
+
+@compiled
+def _last_sweeps(it: Island, tolerance: float) -> tuple[int, float]:
+    """Sweeps have the last word: (how many, largest change in the last one, m/s)."""
+    for k in range(LAST_SWEEPS - 1):
         change = sweep(it, 0.0)
         if change <= tolerance:
-            break
-    return change
+            return k + 1, change
+    return LAST_SWEEPS, sweep(it, 0.0)
 
 
 @compiled

@@ -105,52 +105,27 @@ STILL = 1e-12  # shift times velocity below which the way velocity is carried al
 LEAST_STEPS = 30  # sweeps that must be left for it: cut shorter, it is no better than sweeps
 WORTH_BEGINNING = 150  # sweeps that time must be left for, too: what is begun is not ended between steps
 FEW_UNKNOWNS = 96  # of an island, up to which direct solves come first
-INTERIOR_STEPS = (20, 80, 160, 200, 200)  # at most, in turn, of two thirds of what is left, each followed by
-AUGMENTED_STEPS = (40, 200, 200, 100, 100)  # so many of the other method
-FIRST_OF_MANY, FIRST_OF_FEW = 1, 3  # where a rescue begins in these: few unknowns need more steps from far inside
+INTERIOR_STEPS = 20  # at most, in two thirds of what is left, then
+AUGMENTED_STEPS = 40  # so many of the other method; where contacts have moments, which it alone solves for, then
+AUGMENTED_AGAIN = 200  # so many, again and again
 CLOSE = 3e-5  # m/s by which laws are missed where an interior point goes on slower than what comes after it
-LEAST_AGAIN = 30  # steps that must be left to begin anew: fewer have not been seen to help
 STEP_COST = 3  # sweeps that take the time of a step
 FAR, FAR_AT_LEAST = 2.0, 1e-5  # times what laws are missed by; m/s: what opens by more than that stays open
 REACHED = 3  # times that contacts which were left out as such may turn out to be reached
 NEWTON_SHARE = 0.3  # of the tolerance that laws may be missed by when sweeps have the last word
 LAST_SWEEPS = 2
+LAST_STEPS = 100  # of augmented Lagrangians, at most, from where the central path ends
 
-# Rescues: Newton's method again, where what it ends at is no solution
-BEST, GIVEN, SWEPT, NOTHING = 0, 1, 2, 3  # from the best impulses, those it began with, nothing and sweeps, or nothing
-# from these impulses in turn, foreseeing such shares, as FORESEEN is, from so far inside the cones, m/s
-RESCUES = (
-    BEST, NOTHING, BEST, GIVEN, GIVEN, NOTHING, GIVEN, GIVEN, GIVEN, SWEPT, SWEPT, GIVEN, NOTHING, BEST, BEST,
-    GIVEN, GIVEN, NOTHING, BEST,
-)  # fmt: skip
-RESCUES_FORESEE = (
-    1.0, 1.0, 0.0, 0.9, 0.75, 0.9, 0.4, 1.0, 0.0, 1.0, 1.0, 0.0, 0.0, 1.0, 0.0,
-    0.2, 0.85, 0.7, 0.95,
-)  # fmt: skip
-RESCUES_INSIDE = (
-    0.0, 1.0, 0.0, 0.1, 10.0, 0.1, 0.0, 0.0, 1.0, 0.0, 1.0, 0.0, 1.0, 1.0, 0.0,
-    0.1, 0.1, 10.0, 0.0,
-)  # fmt: skip
-SWEEPS_TO_RESCUE = 30  # from nothing
-MANY_UNKNOWNS, RESCUED = 600, 1e-4  # up to so many unknowns what misses more than this, m/s, is worth
-FIRST_RESCUES = 3  # so many of them; the others, and more unknowns, wait for FAILED
-FIRST_RESCUE = 2  # the same of the first ones, as what succeeds soon is tried before what takes long
-RESCUE = 5  # the same of others
+# Rescues, where what Newton's method ends at is no solution
+MANY_UNKNOWNS, RESCUED = 600, 1e-4  # up to so many unknowns what misses more than this, m/s, is solved along the path;
+# more unknowns wait for FAILED, few for the tolerance
+UNEVEN = 1e3  # mobility of one contact or row, times that of another, from where Newton's method finds little, and the
+# path all that misses the tolerance
 MOMENTS_STEPS = 4  # where contacts have moments, which Newton's method alone solves for: times the iterations allowed
 MOMENTS_AGAIN, MOMENTS_RESCUE = 8, 3  # so often with so many times those
-
-# Levelling: bodies that are nearly as heavy as each other first, then what they are
-FIRST_LEVEL = 10.0  # times as heavy as the lightest, the heaviest: as few, Newton's method solves for from nothing
-LEVEL_FALL, LEAST_FALL = 10.0**0.5, 10.0 ** (1 / 128)  # times as light, the lightest, at the first step and at the
-# shortest one, which is gone whatever comes of it
-FOLLOWED = 1e-4  # m/s by which laws are missed at most where the next step is longer
-LEVELS = 150  # steps at most: 10 to 120 are taken down to a millionth
-LEVELS_FORESEE = (0.9, 1.0)  # shares foreseen, as FORESEEN is, one after the other
+SWEEPS_TO_RESCUE = 30  # before each of them
 
 # Interior point
-FORESEEN = 1.0  # share of the change of the shift that a step foresees; without it, other solutions are found
-FAR_INSIDE = 1e4  # m/s inside the cones from where few unknowns begin from nothing: so far that heavy and light bodies
-# are alike, which takes too many steps where there are many
 GIVE = 1e-15  # share of its mobility by which a row gives way to a change, less than heavy bodies leave light ones
 MARGIN, LEAST_MARGIN, MOST_MARGIN = 0.3, 1e-6, 1.0  # into the cones: share of what laws are missed by; m/s
 INSIDE = 0.1  # of the width between bounds, at most, into which impulses begin
@@ -171,15 +146,15 @@ LOOKS, PART_LEFT = 8, 0.3  # times that a length of a step is looked for; share 
 
 # The central path
 PATH_FROM = 400  # iterations allowed, from where all that misses the tolerance is solved along the path
-PATH_STEPS = 2  # factorizations, times the iterations allowed, at most
+PATH_STEPS = 5  # factorizations, times the iterations allowed, at most
 FROM_OUTSIDE = 100.0  # times what is missed without impulses: the root of nu, m/s, from where it is followed
 PATH_END = 3e-6  # m/s, the same where it ends: augmented Lagrangians end it from there
-ONTO_PATH, ONTO_AGAIN = 20, 10  # Newton steps at most onto it at a given nu; times that it may be lost
-LESS, LEAST_PART = 0.1, 0.03  # share of squares by which such a step lessens them; the least part of it that is gone
-ON_PATH, NEAR_PATH = 0.005, 0.3  # relative changes: so small that it is met; so small that it is the one to be met
+ONTO_PATH, LEAST_PART = 150, 1e-4  # Newton steps at most onto it there, and the least part of one that is gone
+LESS = 0.1  # share of squares by which such a step lessens them
+ON_PATH, NEAR_PATH = 0.03, 0.5  # relative changes: so small that it is met; so small that it is the one to be met
+ANSWER_GIVES = 1e-13  # share of its mobility by which a contact gives way to a change: beyond it rounding would
 CHORDS, CONTRACTION = 12, 0.7  # changes by the same factors, each so many times the last at most
 REFACTORED = 2  # times, where they are not
-REFINED = 0.1  # relative change of a tangent that factors of a place nearby gave, up to which these serve
 WANTED_MISS, TINY = 0.1, 1e-12  # relative, of a step along the tangent
 FIRST_LENGTH, LEAST_LENGTH, MOST_LENGTH = 0.3, 1e-5, 3.0  # relative, of steps
 SHORTENED, LENGTHENED = 0.3, 2.5  # times the length of one that does not find back, and at most of one that does

@@ -105,19 +105,20 @@ def test_so_do_heavy_bricks_on_light_ones(d, masses):
     [*(((5, 6), seed, 4) for seed in (1, 3, 9, 13, 15, 28, 29, 33, 106, 114)), *(((8, 8), k, 3) for k in (2, 9, 77))],
 )
 def test_so_do_bricks_whose_masses_differ_by_a_million(d, size, seed, count):
-    """Where Newton's method comes to a standstill from one start, it does not from another; of sixty-four bricks it
-    does from all, but for light bricks that weigh more at first."""
+    """Newton's method comes to a standstill; the central path of which all contacts have the same energy does not."""
     these = wall(np.random.default_rng(seed), *size, ratio=1e6)
     for facts, _, _, twists in steps(d, these, count):
-        assert facts.residual <= 1e-3
+        assert facts.residual <= 1e-6
         assert these.kinetic(twists) <= these.kinetic(flown(these)) * (1.0 + 1e-12)
 
 
 @pytest.mark.slow
-@pytest.mark.xfail(strict=True, reason="2 of 16 such solves end above 1e-3 m/s, at 1.9e-3 at worst")
-def test_so_do_a_hundred_of_them(d):
-    these = wall(np.random.default_rng(7), 10, 10, ratio=1e6)
-    assert next(steps(d, these, 1))[0].residual <= 1e-3
+@pytest.mark.parametrize("seed", range(6))
+def test_so_do_a_hundred_of_them(d, seed):
+    these = wall(np.random.default_rng(seed), 10, 10, ratio=1e6)
+    for facts, _, _, twists in steps(d, these, 2):
+        assert facts.residual <= 1e-6
+        assert these.kinetic(twists) <= these.kinetic(flown(these)) * (1.0 + 1e-12)
 
 
 def test_so_they_do_with_rolling_and_spinning_friction(d):

@@ -59,7 +59,7 @@ def test_what_was_left_out_is_taken_in_where_it_is_reached(seed):
     it, miss = island(seed, 12, 14, 0.3), 1e-6
     accumulate(it)
     apart = set(range(14)) - set(near(it, miss).contacts.tolist())
-    _, change = newton(it, 0, 400, 1e-6, miss, 0, 1.0, 0.0)
+    _, change = newton(it, 0, 400, 1e-6, miss)
     pressed = set(np.flatnonzero(it.P[:, 0] > 0.0).tolist())
     these, system = trial(it), block_equations(it)
     follow(it, these, system, still(system))

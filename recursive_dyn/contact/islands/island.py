@@ -19,7 +19,6 @@ from recursive_dyn.contact.tuning import (
     FAILED,
     FEW_UNKNOWNS,
     FIRST_SWEEPS,
-    FORESEEN,
     HOPELESS,
     LEAST_STEPS,
     MOMENTS_STEPS,
@@ -55,17 +54,17 @@ def solve_island(it: Island, iterations: int, tolerance: float) -> tuple[int, fl
     patient = iterations >= YIELDING_SWEEPS
     if iterations - done >= LEAST_STEPS and not hurried and not late(it.time):
         read(it, kept)
-        given, most = kept.copy(), iterations
+        most = iterations
         if patient and has_moments(it):
             most *= MOMENTS_STEPS
-        done, found = newton(it, done, most, tolerance, change, 0, FORESEEN, 0.0)
+        done, found = newton(it, done, most, tolerance, change)
         done = min(done, iterations)
         if squeezed(it):
             write(it, kept)
         else:
             change = found
         if patient:
-            change = rescued(it, given, kept, change, iterations, tolerance)
+            change = rescued(it, kept, change, iterations, tolerance)
             attempt = ATTEMPTS
             while few and change > tolerance and attempt < len(DIRECT_SOFTNESS):
                 read(it, kept)

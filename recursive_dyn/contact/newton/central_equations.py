@@ -1,8 +1,6 @@
-"""The linear equations of the central path where an island is, its direction there, and lengths along it."""
+"""The linear equations of the central path where an island is, and its direction there."""
 
 from __future__ import annotations
-
-import numpy as np
 
 from recursive_dyn.codegen.compiled import compiled
 from recursive_dyn.contact.blocks import Island
@@ -13,12 +11,10 @@ from recursive_dyn.contact.newton.central_point import (
     Central,
     answer_contact,
     answer_row,
-    goes_on,
     miss_contact,
     miss_row,
     press_contact,
     press_row,
-    row_goes_on,
 )
 from recursive_dyn.contact.newton.interior import Threes
 from recursive_dyn.contact.newton.interior_contacts import times
@@ -84,15 +80,14 @@ def answered(
         if these.scale[e, 0] > 0.0:
             r, rise, gift, c = right[e], at.rise[e], at.gift[e], it.contacts[e]
             z0, z1, z2 = times(at.answer[e], r[0] + grows * rise[0], r[1] + grows * rise[1], r[2] + grows * rise[2])
-            give = 1.0 / these.scale[e, 0]
-            own = give * it.frictions[c, 1]
+            own = at.mass * it.frictions[c, 1]
             z0, z1, z2 = z0 + grows * gift[0], z1 + grows * gift[1], z2 + grows * gift[2]
-            push_three(system, e, heights[c], give * z0, own * z1, own * z2, y)
+            push_three(system, e, heights[c], at.mass * z0, own * z1, own * z2, y)
     for e in range(len(it.scalars)):
         if has_room(it, these, e):
             k = n + e
             q = at.answer[k, 0] * (right[k, 0] + grows * at.rise[k, 0]) + grows * at.gift[k, 0]
-            push(system, k, 1, 0, q / these.line_scale[e], y)
+            push(system, k, 1, 0, at.mass * q, y)
     solve(system, y)
     for e in range(n):
         if these.scale[e, 0] > 0.0:
@@ -107,67 +102,3 @@ def answered(
         if has_room(it, these, e):
             k = n + e
             found[k, 0] = at.inverse[k, 0] * (right[k, 0] + grows * at.rise[k, 0] - along(system, k, 1, 0, y))
-
-
-@compiled
-def refine(it: Island, these: Trial, at: Central, system: BlockEquations, y: Block) -> float:
-    """along, that factors of another place gave, by what it misses the equations of this one; by how much, relative."""
-    n, heights, left = len(it.contacts), it.rows.height, at.change
-    y[:] = 0.0
-    for e in range(n):
-        if these.scale[e, 0] > 0.0:
-            own, c, give = left[e], it.contacts[e], 1.0 / these.scale[e, 0]
-            own[0], own[1], own[2], z0, z1, z2 = goes_on(at, e, at.along[e])
-            mu = give * it.frictions[c, 1]
-            push_three(system, e, heights[c], give * z0, mu * z1, mu * z2, y)
-    for e in range(len(it.scalars)):
-        if has_room(it, these, e):
-            left[n + e, 0], q = row_goes_on(it, these, at, e, at.along[n + e, 0])
-            push(system, n + e, 1, 0, q / these.line_scale[e], y)
-    for e in range(n):
-        if these.scale[e, 0] > 0.0:
-            v0, v1, v2 = along_three(system, e, heights[it.contacts[e]], y)
-            mu, own = it.frictions[it.contacts[e], 1], left[e]
-            own[0], own[1], own[2] = own[0] - v0, own[1] - mu * v1, own[2] - mu * v2
-    for e in range(len(it.scalars)):
-        if has_room(it, these, e):
-            left[n + e, 0] -= along(system, n + e, 1, 0, y)
-    answered(it, these, at, system, left, 0.0, left, y)
-    change = size(at, left, 0.0) / size(at, at.along, 1.0)
-    add(at.along, left, 1.0)
-    return change
-
-
-@compiled
-def add(x: Threes, way: Threes, length: float) -> None:
-    """x goes so far along a way."""
-    for e in range(len(x)):
-        for i in range(3):
-            x[e, i] += length * way[e, i]
-
-
-@compiled
-def weigh(at: Central, nu: float) -> None:
-    """How squares count where w is: each element by its own size."""
-    for k in range(len(at.w)):
-        w = at.w[k]
-        at.weight[k] = 1.0 / (w[0] * w[0] + w[1] * w[1] + w[2] * w[2] + 4.0 * nu)
-
-
-@compiled
-def product(at: Central, a: Threes, b: Threes) -> float:
-    """The mean product of two changes of w."""
-    total = 0.0
-    for k in range(len(a)):
-        total += at.weight[k] * (a[k, 0] * b[k, 0] + a[k, 1] * b[k, 1] + a[k, 2] * b[k, 2])
-    return total / len(a)
-
-
-@compiled
-def size(at: Central, a: Threes, grows: float) -> float:
-    """How large a change of w and log nu is: large where a few elements change much, as they bend the path."""
-    total = 0.0
-    for k in range(len(a)):
-        square = at.weight[k] * (a[k, 0] * a[k, 0] + a[k, 1] * a[k, 1] + a[k, 2] * a[k, 2])
-        total += square * square
-    return np.sqrt(np.sqrt(total / len(a) + grows**2 * grows**2))

@@ -17,17 +17,8 @@ from recursive_dyn.codegen.compiled import compiled
 from recursive_dyn.contact.blocks import Island
 from recursive_dyn.contact.budget import late
 from recursive_dyn.contact.newton.block_equations import Block, BlockEquations
-from recursive_dyn.contact.newton.central_equations import (
-    add,
-    answered,
-    evaluate,
-    factored,
-    orientation,
-    product,
-    refine,
-    size,
-    weigh,
-)
+from recursive_dyn.contact.newton.central_equations import answered, evaluate, factored, orientation
+from recursive_dyn.contact.newton.central_lengths import add, product, size, weigh
 from recursive_dyn.contact.newton.central_point import Central, central
 from recursive_dyn.contact.newton.natural import Trial
 from recursive_dyn.contact.newton.node_rows import still
@@ -43,11 +34,9 @@ from recursive_dyn.contact.tuning import (
     MOST_LENGTH,
     NEAR_PATH,
     ON_PATH,
-    ONTO_AGAIN,
     ONTO_PATH,
     PATH_END,
     REFACTORED,
-    REFINED,
     SHORTENED,
     TINY,
     WANTED_MISS,
@@ -60,30 +49,19 @@ def along_path(it: Island, these: Trial, system: BlockEquations, most: int) -> t
 
     The trial's impulses are those of where it is left.
     """
-    at, y, length, before = central(len(it.contacts) + len(it.scalars)), still(system), FIRST_LENGTH, -1.0
-    tau, end, anew = 2.0 * math.log(max(FROM_OUTSIDE * _fastest(it), PATH_END)), 2.0 * math.log(PATH_END), False
-    _, done = _onto(it, these, at, system, y, math.exp(tau))
-    again = ONTO_AGAIN
-    while tau > end and done < most and length > LEAST_LENGTH and not late(it.time):
-        rate, took = _tangent(it, these, at, system, y, math.exp(tau), before, anew)
+    at, y, length = central(it, these), still(system), FIRST_LENGTH
+    tau, end = 2.0 * math.log(max(FROM_OUTSIDE * _fastest(it), PATH_END)), 2.0 * math.log(PATH_END)
+    found, done = _onto(it, these, at, system, y, math.exp(tau))
+    while found and tau > end and done < most and length > LEAST_LENGTH and not late(it.time):
+        rate = _tangent(it, these, at, system, y, math.exp(tau))
         at.base[:] = at.w
         first, there, more = _step(it, these, at, system, y, tau, rate, length)
-        done += took + more
-        anew = first == np.inf
-        if anew:
-            at.w[:] = at.base
-            found, there, took = _step(it, these, at, system, y, tau, rate, 0.0)
-            length, done = SHORTENED * length, done + took
-            if found == np.inf:
-                at.w[:], again = at.base, again - 1
-                back, took = _onto(it, these, at, system, y, math.exp(tau))
-                done += took
-                if not back or again < 0:
-                    break
-        else:
-            at.before[:], before = at.way, rate
+        done += 1 + more
+        if first < np.inf:
             length = min(length * min(max(WANTED_MISS / max(first, TINY), SHORTENED), LENGTHENED), MOST_LENGTH)
-        tau = there
+            tau = there
+        else:
+            at.w[:], length = at.base, SHORTENED * length
     evaluate(it, these, at, system, y, math.exp(tau))
     return done, tau <= end
 
@@ -107,7 +85,7 @@ def _onto(it: Island, these: Trial, at: Central, system: BlockEquations, y: Bloc
     for k in range(ONTO_PATH):
         if not factored(it, these, at, system, nu):
             return False, k + 1
-        weigh(at, nu)
+        weigh(at, len(it.contacts), nu)
         answered(it, these, at, system, at.miss, 0.0, at.change, y)
         far, share = size(at, at.change, 0.0), 1.0
         add(at.w, at.change, 1.0)
@@ -124,27 +102,12 @@ def _onto(it: Island, these: Trial, at: Central, system: BlockEquations, y: Bloc
 
 
 @compiled
-def _tangent(
-    it: Island, these: Trial, at: Central, system: BlockEquations, y: Block, nu: float, before: float, anew: bool
-) -> tuple[float, int]:
-    """way: the direction of the path, of size 1, by the last factors if these serve, and not ``anew``; (how log nu goes
-    on in it, factorizations)."""
-    weigh(at, nu)
+def _tangent(it: Island, these: Trial, at: Central, system: BlockEquations, y: Block, nu: float) -> float:
+    """way: the direction in which the path goes on, of size 1; how log nu does."""
     evaluate(it, these, at, system, y, nu)
-    if not anew:
-        answered(it, these, at, system, at.none, 1.0, at.along, y)
-        good = refine(it, these, at, system, y) < REFINED
-        rate = _directed(at, system)
-        if good and rate * before + product(at, at.way, at.before) >= 0.0:
-            return rate, 0
+    weigh(at, len(it.contacts), nu)
     factored(it, these, at, system, nu)
     answered(it, these, at, system, at.none, 1.0, at.along, y)
-    return _directed(at, system), 1
-
-
-@compiled
-def _directed(at: Central, system: BlockEquations) -> float:
-    """way: along, made of size 1, to where it goes on; how log nu does."""
     rate = -orientation(system) / size(at, at.along, 1.0)
     at.way[:] = 0.0
     add(at.way, at.along, rate)
@@ -155,9 +118,10 @@ def _directed(at: Central, system: BlockEquations) -> float:
 def _step(
     it: Island, these: Trial, at: Central, system: BlockEquations, y: Block, here: float, rate: float, length: float
 ) -> tuple[float, float, int]:
-    """From the base so far along the way, and back to the path across it; (the size of the first change, or infinity if
-    it is not found, log nu there, factorizations)."""
-    tau, across, first, last, took, fresh = here + length * rate, 0.0, np.inf, np.inf, 0, False
+    """From the base so far along the way, and back to the path across it, by the factors of the base as long as these
+    serve; (the size of the first change, or infinity if it is not found, log nu there, factorizations)."""
+    tau, first, last, took, fresh = here + length * rate, np.inf, np.inf, 0, True
+    across = product(at, at.way, at.along) + rate
     add(at.w, at.way, length)
     for _ in range(CHORDS):
         if not evaluate(it, these, at, system, y, math.exp(tau)) < np.inf:

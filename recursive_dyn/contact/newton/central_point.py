@@ -1,8 +1,9 @@
 """A point of the central path of an island's laws, and how it goes on: one contact or scalar row at a time.
 
-Of a contact, in m/s, impulses times mobility being velocities: z = (p_n, p_t / mu) and s in the cone x_0 >= |x_t| are
-P(w) and P(-w), for P(w) with the eigenvalues of w made (l + (l^2 + 4 nu)^(1/2)) / 2, so that z s = nu whatever w is
-(Chen & Mangasarian, 1996; Fukushima, Luo & Tseng, 2002). It meets
+Of a contact, in m/s, impulses being velocities times a mass that all share: z = (p_n, p_t / mu) and s in the cone
+x_0 >= |x_t| are P(w) and P(-w), for P(w) with the eigenvalues of w made (l + (l^2 + 4 nu)^(1/2)) / 2, so that z s = nu
+whatever w is (Chen & Mangasarian, 1996; Fukushima, Luo & Tseng, 2002): the same energy of all, as heavy bodies and
+light ones, a million times lighter, are then decided together. It meets
 
     u_n - target = det(s) / (2 s_0) = nu / (2 z_0),   mu u_t = s_t,
 
@@ -14,6 +15,7 @@ A scalar row's impulse q is between its bounds where w = q - nu / (q - low) + nu
 
 from __future__ import annotations
 
+import math
 from typing import Annotated, NamedTuple
 
 import numpy as np
@@ -22,6 +24,7 @@ from recursive_dyn.codegen.compiled import Floats, compiled
 from recursive_dyn.contact.blocks import Island
 from recursive_dyn.contact.newton.interior import Threes
 from recursive_dyn.contact.newton.natural import Trial, has_room
+from recursive_dyn.contact.tuning import ANSWER_GIVES
 
 _LEAST = 1e-8  # of what answers a scalar row that nothing bounds: with less, changes would be rounding
 _ROOTS = 60  # steps at most to an impulse between two bounds
@@ -31,13 +34,15 @@ class Central(NamedTuple):
     """Of contacts (n of them) and scalar rows (m), one after the other, of which these have one number in place of
     three.
 
-    w: where it is; roots (n + m, 6): eigenvalues of z and s, and the direction of w_t, or, of a row, q, dq / dw,
-    dq / dlog nu and -, in m/s. miss: by how much the laws are missed, m/s. Linear equations where they were last
-    factored: inverse (n + m, 9): minus what w answers to miss; answer (n + m, 9): the same of z; rise, gift: what miss
-    and z do when log nu grows. change, along: solutions of these; way, before: directions of the path here and at the
-    last point; base: that point; none: zeros; weight (n + m,): of squares there.
+    mass: by which impulses are velocities, kg. w: where it is; roots (n + m, 6): eigenvalues of z and s, and the
+    direction of w_t, or, of a row, q, dq / dw, dq / dlog nu and -, in m/s. miss: by how much the laws are missed, m/s.
+    Linear equations where they were last factored: inverse (n + m, 9): minus what w answers to miss; answer (n + m, 9):
+    the same of z; rise, gift: what miss and z do when log nu grows. change, along: solutions of these; way: the
+    direction of the path; base: where it begins; none: zeros; weight (n + m, 5): how changes count there, see
+    ``central_lengths``.
     """
 
+    mass: float
     w: Threes
     roots: Annotated[np.ndarray, float, 6]
     miss: Threes
@@ -48,20 +53,33 @@ class Central(NamedTuple):
     change: Threes
     along: Threes
     way: Threes
-    before: Threes
     base: Threes
     none: Threes
-    weight: Floats
+    weight: Annotated[np.ndarray, float, 5]
 
 
 @compiled
-def central(n: int) -> Central:
-    """Room for n contacts and scalar rows, all in the middle."""
+def central(it: Island, these: Trial) -> Central:
+    """Room for an island, all of which is in the middle."""
+    n = len(it.contacts) + len(it.scalars)
     return Central(
-        np.zeros((n, 3)), np.zeros((n, 6)), np.zeros((n, 3)), np.zeros((n, 9)), np.zeros((n, 9)), np.zeros((n, 3)),
+        _mass(it, these), np.zeros((n, 3)), np.zeros((n, 6)), np.zeros((n, 3)), np.zeros((n, 9)), np.zeros((n, 9)),
         np.zeros((n, 3)), np.zeros((n, 3)), np.zeros((n, 3)), np.zeros((n, 3)), np.zeros((n, 3)), np.zeros((n, 3)),
-        np.zeros((n, 3)), np.zeros(n),
+        np.zeros((n, 3)), np.zeros((n, 5)),
     )  # fmt: skip
+
+
+@compiled
+def _mass(it: Island, these: Trial) -> float:
+    """What contacts and rows have to move, kg: the geometric mean."""
+    total, count = 0.0, 0.0
+    for e in range(len(it.contacts)):
+        if these.scale[e, 0] > 0.0:
+            total, count = total + math.log(these.scale[e, 0]), count + 1.0
+    for e in range(len(it.scalars)):
+        if has_room(it, these, e):
+            total, count = total + math.log(these.line_scale[e]), count + 1.0
+    return math.exp(-total / max(count, 1.0))
 
 
 @compiled
@@ -81,9 +99,8 @@ def press_contact(it: Island, these: Trial, at: Central, e: int, nu: float) -> N
     x[0], x[2] = _root(w[0] + size, nu)
     x[1], x[3] = _root(w[0] - size, nu)
     x[4], x[5] = (w[1] / size, w[2] / size) if size > 0.0 else (1.0, 0.0)
-    give = 1.0 / these.scale[e, 0]
-    half = 0.5 * give * mu * (x[0] - x[1])
-    p[0], p[1], p[2] = 0.5 * give * (x[0] + x[1]), half * x[4], half * x[5]
+    half = 0.5 * at.mass * mu * (x[0] - x[1])
+    p[0], p[1], p[2] = 0.5 * at.mass * (x[0] + x[1]), half * x[4], half * x[5]
 
 
 @compiled
@@ -134,44 +151,28 @@ def answer_contact(it: Island, these: Trial, at: Central, e: int, nu: float) -> 
     """The linear equations of a contact where it is, and X: how its impulse answers its velocity."""
     x, mu, X, C = at.roots[e], it.frictions[it.contacts[e], 1], these.X[e], at.answer[e]
     h, r1, r2 = _slides(x)
-    both = x[0] * x[1]
-    _spectral(at.inverse[e], 1.0 + x[0] / x[2], 1.0 + x[1] / x[3], 1.0 + both / nu, x[4], x[5])
+    give, both = ANSWER_GIVES * at.mass * these.scale[e, 0], x[0] * x[1]
+    first, second, across = x[2] + give * x[0], x[3] + give * x[1], nu + give * both
+    _spectral(at.inverse[e], (x[0] + x[2]) / first, (x[1] + x[3]) / second, (nu + both) / across, x[4], x[5])
     _after_slide(at.inverse[e], h, r1, r2)
-    _spectral(C, x[0] / x[2], x[1] / x[3], both / nu, x[4], x[5])
+    _spectral(C, x[0] / first, x[1] / second, both / across, x[4], x[5])
     _after_slide(C, h, r1, r2)
     _gift(x, at.gift[e])
     rise, gift = at.rise[e], at.gift[e]
     rise[0], rise[1], rise[2] = h * gift[0] - r1 * gift[1] - r2 * gift[2], gift[1], gift[2]
-    give = 1.0 / these.scale[e, 0]
     for i in range(3):
-        own = give * mu if i > 0 else give
+        own = at.mass * mu if i > 0 else at.mass
         X[6 * i], X[6 * i + 1], X[6 * i + 2] = own * C[3 * i], own * mu * C[3 * i + 1], own * mu * C[3 * i + 2]
-
-
-@compiled
-def goes_on(at: Central, e: int, d: Floats) -> tuple[float, float, float, float, float, float]:
-    """What miss but for velocities, and z, of a contact do where w goes on by d when log nu grows by 1."""
-    x, gift = at.roots[e], np.empty(3)
-    _gift(x, gift)
-    h, r1, r2 = _slides(x)
-    along, t1, t2 = x[4] * d[1] + x[5] * d[2], x[4], x[5]
-    share, both = x[0] * x[1], x[0] * x[1] + x[0] * x[2]  # x_0 x_2 is nu
-    first, second = x[0] / (x[0] + x[2]) * (d[0] + along), x[1] / (x[1] + x[3]) * (d[0] - along)
-    cross = share / both
-    z0, half = 0.5 * (first + second), 0.5 * (first - second)
-    z1, z2 = half * t1 + cross * (d[1] - along * t1), half * t2 + cross * (d[2] - along * t2)
-    s0, s1, s2 = z0 - d[0] + gift[0], z1 - d[1] + gift[1], z2 - d[2] + gift[2]
-    return h * s0 - r1 * s1 - r2 * s2, s1, s2, z0 + gift[0], z1 + gift[1], z2 + gift[2]
 
 
 @compiled
 def press_row(it: Island, these: Trial, at: Central, e: int, nu: float) -> None:
     """The roots of a scalar row, and its impulse."""
-    s, scale, k = it.scalars[e], these.line_scale[e], len(it.contacts) + e
+    s, k = it.scalars[e], len(it.contacts) + e
     if not has_room(it, these, e):
         these.q[e] = min(max(it.Q[s], it.lines.low[s]), it.lines.high[s])
         return
-    low, high, w, x = scale * it.lines.low[s], scale * it.lines.high[s], at.w[k, 0], at.roots[k]
+    low, high, w, x = it.lines.low[s] / at.mass, it.lines.high[s] / at.mass, at.w[k, 0], at.roots[k]
     q = w
     if low > -np.inf and high < np.inf:
         q = _between(w, low, high, nu)
@@ -183,7 +184,7 @@ def press_row(it: Island, these: Trial, at: Central, e: int, nu: float) -> None:
     x[3] = nu / (below * below) + nu / (above * above)
     x[0], x[1] = q, 1.0 / (1.0 + x[3])
     x[2] = x[1] * (nu / below - nu / above)
-    these.q[e] = min(max(q / scale, it.lines.low[s]), it.lines.high[s])
+    these.q[e] = min(max(q * at.mass, it.lines.low[s]), it.lines.high[s])
 
 
 @compiled
@@ -219,16 +220,8 @@ def miss_row(it: Island, these: Trial, at: Central, e: int) -> float:
 def answer_row(it: Island, these: Trial, at: Central, e: int) -> None:
     """The linear equations of a scalar row where it is, and x: how its impulse answers its velocity."""
     k, x = len(it.contacts) + e, at.roots[len(it.contacts) + e]
-    soft = it.lines.soft[it.scalars[e]] / these.line_scale[e]
-    at.inverse[k, 0] = 1.0 / max(x[1] * x[3] + soft * x[1], _LEAST)
+    soft = it.lines.soft[it.scalars[e]] * at.mass
+    at.inverse[k, 0] = 1.0 / max(x[1] * x[3] + soft * x[1], _LEAST * at.mass * these.line_scale[e])
     at.answer[k, 0] = x[1] * at.inverse[k, 0]
     at.gift[k, 0], at.rise[k, 0] = x[2], (1.0 - soft) * x[2]
-    these.x[e] = at.answer[k, 0] / these.line_scale[e]
-
-
-@compiled
-def row_goes_on(it: Island, these: Trial, at: Central, e: int, d: float) -> tuple[float, float]:
-    """What miss but for the velocity, and q, of a scalar row do where w goes on by d when log nu grows by 1."""
-    x, soft = at.roots[len(it.contacts) + e], it.lines.soft[it.scalars[e]] / these.line_scale[e]
-    q = x[1] * d + x[2]
-    return q - d - soft * q, q
+    these.x[e] = at.answer[k, 0] * at.mass

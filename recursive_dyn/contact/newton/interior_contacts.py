@@ -30,9 +30,9 @@ def enter_cone(it: Island, these: Trial, at: Interior, e: int, margin: float) ->
 
 
 @compiled
-def answer(it: Island, these: Trial, at: Interior, e: int, soft: float, foreseen: float) -> None:
+def answer(it: Island, these: Trial, at: Interior, e: int, soft: float) -> None:
     """The scaling, M = (W^2 + soft)^-1, what s misses, and X = S M (S + mu e_0 t^T), S = diag(1, mu, mu), t along the
-    slip: how the impulse answers the velocity. foreseen: share of the change of the shift that counts in this."""
+    slip: how the impulse answers the velocity."""
     u, M, X, mu = these.u[e], at.M[e], these.X[e], it.frictions[it.contacts[e], 1]
     square, w0, w1, w2 = scaling(at.apart[e, 0] * (2.0 * at.s[e, 0] - at.apart[e, 0]), at.s[e], at.z[e])
     eta = np.sqrt(square)
@@ -48,7 +48,7 @@ def answer(it: Island, these: Trial, at: Interior, e: int, soft: float, foreseen
     M[3], M[4], M[5] = M[1], across + both * w1 * w1, both * w1 * w2
     M[6], M[7], M[8] = M[2], M[5], across + both * w2 * w2
     slip = np.sqrt(u[1] * u[1] + u[2] * u[2])
-    share = foreseen * mu / slip if slip > 0.0 else 0.0
+    share = mu / slip if slip > 0.0 else 0.0
     s1, s2 = share * u[1], share * u[2]
     at.slope[e, 0], at.slope[e, 1] = s1, s2
     for i in range(3):

@@ -34,24 +34,19 @@ from recursive_dyn.contact.tuning import BOUNDARY, CENTRE, GIVE, JAMMED, LEAST_M
 
 
 @compiled
-def interior_point(
-    it: Island, these: Trial, system: BlockEquations, most: int, tolerance: float, foreseen: float, margin: float
-) -> tuple[int, float]:
-    """Improve an island's impulses by at most so many steps; (how many, by how much, m/s, the laws are missed).
-
-    foreseen: as in ``answer``; margin: from how far inside the cones, m/s, it begins at least.
-    """
+def interior_point(it: Island, these: Trial, system: BlockEquations, most: int, tolerance: float) -> tuple[int, float]:
+    """Improve an island's impulses by at most so many steps; (how many, by how much, m/s, the laws are missed)."""
     kept, at, y = np.empty(unknowns(it)), interior(len(it.contacts), len(it.scalars)), still(system)
     follow(it, these, system, y)
     best = missed(it, these)
     read(it, kept)
-    _begin(it, these, at, system, y, max(_margin(best), margin))
+    _begin(it, these, at, system, y, _margin(best))
     for e in range(len(it.contacts)):
         these.X[e] = 0.0
     stalled, done = 0, 0
     while best > tolerance and done < most and stalled < STALLS and not late(it.time):
         done += 1
-        length = _step(it, these, at, system, y, foreseen)
+        length = _step(it, these, at, system, y)
         miss = missed(it, these)
         if length < 0.0 or not miss < np.inf:
             break
@@ -94,11 +89,11 @@ def _take(it: Island, these: Trial, at: Interior, system: BlockEquations, y: Blo
 
 
 @compiled
-def _step(it: Island, these: Trial, at: Interior, system: BlockEquations, y: Block, foreseen: float) -> float:
+def _step(it: Island, these: Trial, at: Interior, system: BlockEquations, y: Block) -> float:
     """One step of predictor and corrector; the share of it that was gone, -1 where its equations have no solution."""
     for e in range(len(it.contacts)):
         if these.scale[e, 0] > 0.0:
-            answer(it, these, at, e, GIVE * these.scale[e, 0], foreseen)
+            answer(it, these, at, e, GIVE * these.scale[e, 0])
     for e in range(len(it.scalars)):
         these.x[e] = 0.0
         if has_room(it, these, e):

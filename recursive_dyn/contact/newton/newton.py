@@ -20,13 +20,14 @@ from recursive_dyn.contact.newton.interior_point import interior_point
 from recursive_dyn.contact.newton.natural import take, trial
 from recursive_dyn.contact.sweeps.sweep import sweep
 from recursive_dyn.contact.tuning import (
+    AUGMENTED_AGAIN,
     AUGMENTED_STEPS,
     CLOSE,
     FAR,
     FAR_AT_LEAST,
     INTERIOR_STEPS,
+    LAST_STEPS,
     LAST_SWEEPS,
-    LEAST_AGAIN,
     NEWTON_SHARE,
     REACHED,
     STEP_COST,
@@ -34,31 +35,24 @@ from recursive_dyn.contact.tuning import (
 
 
 @compiled
-def newton(
-    it: Island, done: int, iterations: int, tolerance: float, miss: float, first: int, foreseen: float, margin: float
-) -> tuple[int, float]:
+def newton(it: Island, done: int, iterations: int, tolerance: float, miss: float) -> tuple[int, float]:
     """Improve an island's impulses after ``done`` iterations; (iterations, largest change in the last sweep, m/s).
 
-    miss: by how much laws are missed, m/s, or more; first: which of INTERIOR_STEPS to begin with; foreseen, margin: as
-    in ``interior_point``.
+    miss: by how much laws are missed, m/s, or more.
     """
-    aim, most, inside = NEWTON_SHARE * tolerance, iterations - LAST_SWEEPS, not has_moments(it)
-    for k in range(first, len(INTERIOR_STEPS)):
-        if miss <= aim or (k > first and done + LEAST_AGAIN * STEP_COST > most):
-            break
-        if inside and done + STEP_COST <= most:
-            these, close = near(it, miss), max(CLOSE, aim) if k == 0 else aim
-            count = max(min(INTERIOR_STEPS[k], 2 * (most - done) // (3 * STEP_COST)), 1)
-            steps, miss = interior_point(these, trial(these), block_equations(these), count, close, foreseen, margin)
-            done += STEP_COST * steps
-            miss = max(miss, entering(it))
-        again = REACHED
-        while miss > aim and again > 0 and done + STEP_COST <= most:
-            these, count = near(it, miss), min(AUGMENTED_STEPS[k], (most - done) // STEP_COST)
-            steps, left = augmented(these, trial(these), block_equations(these), count, aim)
-            done += STEP_COST * steps
-            reached = entering(it)
-            miss, again = max(left, reached), again - 1 if reached > left else 0
+    aim, most, steps = NEWTON_SHARE * tolerance, iterations - LAST_SWEEPS, AUGMENTED_STEPS
+    if not has_moments(it):
+        if done + STEP_COST <= most:
+            these, count = near(it, miss), max(min(INTERIOR_STEPS, 2 * (most - done) // (3 * STEP_COST)), 1)
+            took, miss = interior_point(these, trial(these), block_equations(these), count, max(CLOSE, aim))
+            done, miss = done + STEP_COST * took, max(miss, entering(it))
+        most = min(most, done + STEP_COST * AUGMENTED_STEPS)
+    again = REACHED
+    while miss > aim and again > 0 and done + STEP_COST <= most:
+        these, count = near(it, miss), min(steps, (most - done) // STEP_COST)
+        took, left = augmented(these, trial(these), block_equations(these), count, aim)
+        reached, steps, done = entering(it), AUGMENTED_AGAIN, done + STEP_COST * took
+        miss, again = max(left, reached), again - 1 if reached > left else again
     swept, change = _last_sweeps(it, tolerance)
     return done + swept, change
 
@@ -69,7 +63,7 @@ def from_nothing(it: Island, most: int, tolerance: float) -> float:
     room, system = trial(it), block_equations(it)
     along_path(it, room, system, most)
     take(it, room)
-    augmented(it, room, system, AUGMENTED_STEPS[0], NEWTON_SHARE * tolerance)
+    augmented(it, room, system, LAST_STEPS, NEWTON_SHARE * tolerance)
     return _last_sweeps(it, tolerance)[1]
 
 

@@ -119,8 +119,8 @@ LAST_STEPS = 100  # of augmented Lagrangians, at most, from where the central pa
 # Rescues, where what Newton's method ends at is no solution
 MANY_UNKNOWNS, RESCUED = 600, 1e-4  # up to so many unknowns what misses more than this, m/s, is solved along the path;
 # more unknowns wait for FAILED, few for the tolerance
-UNEVEN = 1e3  # mobility of one contact or row, times that of another, from where Newton's method finds little, and the
-# path all that misses the tolerance
+UNEVEN = 1e3  # mobility of one contact, times that of another, from where Newton's method finds little: all that misses
+# the tolerance is solved along the path
 MOMENTS_STEPS = 4  # where contacts have moments, which Newton's method alone solves for: times the iterations allowed
 MOMENTS_AGAIN, MOMENTS_RESCUE = 8, 3  # so often with so many times those
 SWEEPS_TO_RESCUE = 30  # before each of them

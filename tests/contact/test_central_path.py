@@ -11,6 +11,7 @@ from test_newton import island
 from recursive_dyn.contact.blocks import Island, ScalarRows
 from recursive_dyn.contact.newton import central_equations as equations
 from recursive_dyn.contact.newton.block_equations import block_equations
+from recursive_dyn.contact.newton.central_lengths import product, size, weigh
 from recursive_dyn.contact.newton.central_path import along_path
 from recursive_dyn.contact.newton.central_point import central
 from recursive_dyn.contact.newton.natural import follow, missed, take, trial
@@ -66,6 +67,27 @@ def test_its_linear_equations_are_those_of_what_it_misses(seed):
     along = at.along.copy()
     slope = (place.miss(w + h * along, tau + h) - place.miss(w - h * along, tau - h)) / (2.0 * h)
     assert np.abs(slope).max() <= 1e-6 * np.abs(along).max()
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_lengths_along_it_count_each_eigenvalue_by_its_own_size(seed):
+    """Of one contact: by the spectral decomposition of w, and what turns its tangential part by that one's size."""
+    it, nu = island(seed, 5, 12, 0.6), 1e-3
+    place, rng = Place(it, seed), np.random.default_rng(seed)
+    at, (d, e) = place.at, np.zeros((2, 12, 3))
+    equations.evaluate(it, place.these, at, place.system, place.y, nu)
+    weigh(at, 12, nu)
+    w, d[7], e[7] = at.w[7].copy(), rng.normal(size=3), rng.normal(size=3)
+    slip = np.hypot(w[1], w[2])
+    t, across = w[1:] / slip, np.array([-w[2], w[1]]) / slip
+
+    def parts(x: np.ndarray) -> np.ndarray:
+        first, second = x[0] + t @ x[1:], x[0] - t @ x[1:]
+        sizes = np.sqrt(np.array([w[0] + slip, w[0] - slip, slip]) ** 2 + 4.0 * nu)
+        return np.array([first, second, across @ x[1:]]) / sizes
+
+    assert product(at, d, e) == pytest.approx(parts(d[7]) @ parts(e[7]), rel=1e-12)
+    assert size(at, d, 0.7) == pytest.approx((np.sum(parts(d[7]) ** 2) ** 2 + 0.7**4) ** 0.25, rel=1e-12)
 
 
 @pytest.mark.parametrize("seed", range(6))

@@ -53,14 +53,10 @@ def rescued(it: Island, kept: Floats, change: float, iterations: int, tolerance:
 
 @compiled
 def _is_uneven(it: Island) -> bool:
-    """Whether what moves most by an impulse moves by far more than what moves least."""
+    """Whether a contact moves by far more than another from the same impulse."""
     least, most, G = np.inf, 0.0, it.rows.mobility
     for c in it.contacts:
         own = G[c, 0] + G[c, 2] + G[c, 5]
-        if own > 0.0:
-            least, most = min(least, own), max(most, own)
-    for s in it.scalars:
-        own = it.lines.mobility[s]
         if own > 0.0:
             least, most = min(least, own), max(most, own)
     return most > UNEVEN * least

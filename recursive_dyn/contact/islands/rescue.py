@@ -46,9 +46,13 @@ def rescued(it: Island, kept: Floats, change: float, iterations: int, tolerance:
     if change <= missed:
         return change
     if moments:
-        return _gone_on(it, kept, change, iterations, tolerance)
+        return _gone_on(it, kept, change, missed, iterations, tolerance)
     read(it, kept)
-    return better(it, kept, change, from_nothing(it, most, tolerance))
+    change = better(it, kept, change, from_nothing(it, most, tolerance))
+    if change > FAILED and most < PATH_STEPS * iterations:
+        read(it, kept)
+        change = better(it, kept, change, from_nothing(it, PATH_STEPS * iterations, tolerance))
+    return change
 
 
 @compiled
@@ -63,12 +67,12 @@ def _is_uneven(it: Island) -> bool:
 
 
 @compiled
-def _gone_on(it: Island, kept: Floats, change: float, iterations: int, tolerance: float) -> float:
-    """Sweeps and Newton steps in turn, as ``rescued``."""
+def _gone_on(it: Island, kept: Floats, change: float, missed: float, iterations: int, tolerance: float) -> float:
+    """Sweeps and Newton steps in turn, as ``rescued``, up to what may be missed."""
     best = change
     read(it, kept)
     for _ in range(MOMENTS_AGAIN):
-        if best <= FAILED or late(it.time):
+        if best <= missed or late(it.time):
             break
         for _ in range(SWEEPS_TO_RESCUE):
             change = sweep(it, 0.0)

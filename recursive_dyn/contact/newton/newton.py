@@ -18,6 +18,7 @@ from recursive_dyn.contact.newton.block_equations import block_equations
 from recursive_dyn.contact.newton.central_path import along_path
 from recursive_dyn.contact.newton.interior_point import interior_point
 from recursive_dyn.contact.newton.natural import take, trial
+from recursive_dyn.contact.sweeps.mixing import read, unknowns, write
 from recursive_dyn.contact.sweeps.sweep import sweep
 from recursive_dyn.contact.tuning import (
     AUGMENTED_AGAIN,
@@ -53,7 +54,7 @@ def newton(it: Island, done: int, iterations: int, tolerance: float, miss: float
         took, left = augmented(these, trial(these), block_equations(these), count, aim)
         reached, steps, done = entering(it), AUGMENTED_AGAIN, done + STEP_COST * took
         miss, again = max(left, reached), again - 1 if reached > left else again
-    swept, change = _last_sweeps(it, tolerance)
+    swept, change = _last_sweeps(it, miss, tolerance)
     return done + swept, change
 
 
@@ -63,18 +64,24 @@ def from_nothing(it: Island, most: int, tolerance: float) -> float:
     room, system = trial(it), block_equations(it)
     along_path(it, room, system, most)
     take(it, room)
-    augmented(it, room, system, LAST_STEPS, NEWTON_SHARE * tolerance)
-    return _last_sweeps(it, tolerance)[1]
+    _, miss = augmented(it, room, system, LAST_STEPS, NEWTON_SHARE * tolerance)
+    return _last_sweeps(it, miss, tolerance)[1]
 
 
 @compiled
-def _last_sweeps(it: Island, tolerance: float) -> tuple[int, float]:
-    """Sweeps have the last word: (how many, largest change in the last one, m/s)."""
-    for k in range(LAST_SWEEPS - 1):
+def _last_sweeps(it: Island, miss: float, tolerance: float) -> tuple[int, float]:
+    """Sweeps have the last word: (how many, largest change in the last one, m/s), but where laws are met: as rough as
+    two contacts may be for each other, one alone has two solutions, and sweeps may take the other."""
+    kept, change = np.empty(unknowns(it)), np.inf
+    read(it, kept)
+    for k in range(LAST_SWEEPS):
         change = sweep(it, 0.0)
         if change <= tolerance:
             return k + 1, change
-    return LAST_SWEEPS, sweep(it, 0.0)
+    if miss <= tolerance:
+        write(it, kept)
+        return LAST_SWEEPS, miss
+    return LAST_SWEEPS, change
 
 
 @compiled

@@ -38,7 +38,7 @@ class Place:
 
     def __init__(self, it: Island, seed: int) -> None:
         self.it, self.these, self.system = it, trial(it), block_equations(it)
-        self.at, self.y = central(it, self.these), still(self.system)
+        self.at, self.y = central(it, self.these, 0.5), still(self.system)
         rng, n = np.random.default_rng(seed), len(it.contacts)
         self.at.w[:n] = rng.normal(size=(n, 3))
         self.at.w[n:, 0] = rng.normal(size=len(it.scalars))
@@ -92,10 +92,11 @@ def test_lengths_along_it_count_each_eigenvalue_by_its_own_size(seed):
 
 @pytest.mark.parametrize("seed", range(6))
 @pytest.mark.parametrize("friction", [0.0, 0.3, 1.0])
-def test_it_ends_at_impulses_that_meet_the_laws(seed, friction):
+@pytest.mark.parametrize("soft", [False, True])
+def test_it_ends_at_impulses_that_meet_the_laws(seed, friction, soft):
     it = with_rows(island(seed, 8, 14, friction), seed)
     these, system = trial(it), block_equations(it)
-    took, arrived = along_path(it, these, system, 400)
+    took, arrived = along_path(it, these, system, 400, soft)
     take(it, these)
     follow(it, these, system, still(system))
     assert arrived and took < 200

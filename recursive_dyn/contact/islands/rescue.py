@@ -47,12 +47,19 @@ def rescued(it: Island, kept: Floats, change: float, iterations: int, tolerance:
         return change
     if moments:
         return _gone_on(it, kept, change, missed, iterations, tolerance)
-    read(it, kept)
-    change = better(it, kept, change, from_nothing(it, most, tolerance))
+    change = _followed(it, kept, change, most, False, tolerance)
+    if change > missed:
+        change = _followed(it, kept, change, most, True, tolerance)
     if change > FAILED and most < PATH_STEPS * iterations:
-        read(it, kept)
-        change = better(it, kept, change, from_nothing(it, PATH_STEPS * iterations, tolerance))
+        change = _followed(it, kept, change, PATH_STEPS * iterations, False, tolerance)
     return change
+
+
+@compiled
+def _followed(it: Island, kept: Floats, change: float, most: int, soft: bool, tolerance: float) -> float:
+    """Solve it along the central path, as ``from_nothing``, if that is better."""
+    read(it, kept)
+    return better(it, kept, change, from_nothing(it, most, soft, tolerance))
 
 
 @compiled

@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import math
+
+import numpy as np
+
 from recursive_dyn.codegen.compiled import compiled
 from recursive_dyn.contact.blocks import Island
 from recursive_dyn.contact.newton.assembly import assemble
@@ -21,12 +25,13 @@ from recursive_dyn.contact.newton.interior_contacts import times
 from recursive_dyn.contact.newton.natural import Trial, has_room, read_velocities, spread
 from recursive_dyn.contact.newton.node_order import BODY
 from recursive_dyn.contact.newton.node_rows import along, along_three, push, push_three
+from recursive_dyn.contact.tuning import SOFTENS
 
 
 @compiled
 def evaluate(it: Island, these: Trial, at: Central, system: BlockEquations, y: Block, nu: float) -> float:
     """Impulses, velocities and ``miss`` where w is; the sum of its squares."""
-    total = 0.0
+    total, soft = 0.0, _softness(at, nu)
     for e in range(len(it.contacts)):
         if these.scale[e, 0] > 0.0:
             press_contact(it, these, at, e, nu)
@@ -36,26 +41,33 @@ def evaluate(it: Island, these: Trial, at: Central, system: BlockEquations, y: B
     read_velocities(it, these, system, y)
     for e in range(len(it.contacts)):
         if these.scale[e, 0] > 0.0:
-            total += miss_contact(it, these, at, e, nu)
+            total += miss_contact(it, these, at, e, nu, soft)
     for e in range(len(it.scalars)):
         if has_room(it, these, e):
-            total += miss_row(it, these, at, e)
+            total += miss_row(it, these, at, e, soft)
     return total
 
 
 @compiled
 def factored(it: Island, these: Trial, at: Central, system: BlockEquations, nu: float) -> bool:
     """Factor the equations where w is; False where they have no solution."""
+    soft = _softness(at, nu)
     for e in range(len(it.contacts)):
         these.X[e] = 0.0
         if these.scale[e, 0] > 0.0:
-            answer_contact(it, these, at, e, nu)
+            answer_contact(it, these, at, e, nu, soft)
     for e in range(len(it.scalars)):
         these.x[e] = 0.0
         if has_room(it, these, e):
-            answer_row(it, these, at, e)
+            answer_row(it, these, at, e, soft)
     assemble(it, system, these.X, these.x)
     return factor(system)
+
+
+@compiled
+def _softness(at: Central, nu: float) -> float:
+    """The share of its mobility by which each contact and row gives way."""
+    return math.exp(SOFTENS * math.log(nu / at.outside)) if at.outside < np.inf else 0.0
 
 
 @compiled

@@ -44,13 +44,13 @@ from recursive_dyn.contact.tuning import (
 
 
 @compiled
-def along_path(it: Island, these: Trial, system: BlockEquations, most: int) -> tuple[int, bool]:
+def along_path(it: Island, these: Trial, system: BlockEquations, most: int, soft: bool) -> tuple[int, bool]:
     """From nothing to where nu vanishes, by at most so many factorizations; (how many, whether it came there).
 
-    The trial's impulses are those of where it is left.
+    soft: whether contacts give way at first. The trial's impulses are those of where it is left.
     """
-    at, y, length = central(it, these), still(system), FIRST_LENGTH
     tau, end = 2.0 * math.log(max(FROM_OUTSIDE * _fastest(it), PATH_END)), 2.0 * math.log(PATH_END)
+    at, y, length = central(it, these, math.exp(tau) if soft else np.inf), still(system), FIRST_LENGTH
     found, done = _onto(it, these, at, system, y, math.exp(tau))
     while found and tau > end and done < most and length > LEAST_LENGTH and not late(it.time):
         rate = _tangent(it, these, at, system, y, math.exp(tau))

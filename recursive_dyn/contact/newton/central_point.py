@@ -7,8 +7,10 @@ light ones, a million times lighter, are then decided together. It meets
 
     u_n - target = det(s) / (2 s_0) = nu / (2 z_0),   mu u_t = s_t,
 
-which for nu -> 0 is Coulomb's law: s_0 -> u_n - target + |s_t|, as De Saxce and Feng (1998) shift it. As a function of
-w all of it is smooth; with s_0 = u_n - target + |s_t| itself, which has an edge at rest, paths are not.
+less what a contact may give way, delta z, with delta in proportion to nu^(3/4): where bodies are jammed there is no
+path else, as nothing opens all of their contacts. For nu -> 0 that is Coulomb's law: s_0 -> u_n - target + |s_t|, as De
+Saxce and Feng (1998) shift it. As a function of w all of it is smooth; with s_0 = u_n - target + |s_t| itself, which
+has an edge at rest, paths are not.
 
 A scalar row's impulse q is between its bounds where w = q - nu / (q - low) + nu / (high - q).
 """
@@ -24,7 +26,7 @@ from recursive_dyn.codegen.compiled import Floats, compiled
 from recursive_dyn.contact.blocks import Island
 from recursive_dyn.contact.newton.interior import Threes
 from recursive_dyn.contact.newton.natural import Trial, has_room
-from recursive_dyn.contact.tuning import ANSWER_GIVES
+from recursive_dyn.contact.tuning import ANSWER_GIVES, SOFTENS
 
 _LEAST = 1e-8  # of what answers a scalar row that nothing bounds: with less, changes would be rounding
 _ROOTS = 60  # steps at most to an impulse between two bounds
@@ -34,8 +36,9 @@ class Central(NamedTuple):
     """Of contacts (n of them) and scalar rows (m), one after the other, of which these have one number in place of
     three.
 
-    mass: by which impulses are velocities, kg. w: where it is; roots (n + m, 6): eigenvalues of z and s, and the
-    direction of w_t, or, of a row, q, dq / dw, dq / dlog nu and -, in m/s. miss: by how much the laws are missed, m/s.
+    mass: by which impulses are velocities, kg; outside: nu at which a contact gives way by its mobility, or infinity.
+    w: where it is; roots (n + m, 6): eigenvalues of z and s, and the direction of w_t, or, of a row, q, dq / dw,
+    dq / dlog nu and -, in m/s. miss: by how much the laws are missed, m/s.
     Linear equations where they were last factored: inverse (n + m, 9): minus what w answers to miss; answer (n + m, 9):
     the same of z; rise, gift: what miss and z do when log nu grows. change, along: solutions of these; way: the
     direction of the path; base: where it begins; none: zeros; weight (n + m, 5): how changes count there, see
@@ -43,6 +46,7 @@ class Central(NamedTuple):
     """
 
     mass: float
+    outside: float
     w: Threes
     roots: Annotated[np.ndarray, float, 6]
     miss: Threes
@@ -59,11 +63,12 @@ class Central(NamedTuple):
 
 
 @compiled
-def central(it: Island, these: Trial) -> Central:
+def central(it: Island, these: Trial, outside: float) -> Central:
     """Room for an island, all of which is in the middle."""
     n = len(it.contacts) + len(it.scalars)
     return Central(
-        _mass(it, these), np.zeros((n, 3)), np.zeros((n, 6)), np.zeros((n, 3)), np.zeros((n, 9)), np.zeros((n, 9)),
+        _mass(it, these), outside, np.zeros((n, 3)), np.zeros((n, 6)), np.zeros((n, 3)), np.zeros((n, 9)),
+        np.zeros((n, 9)),
         np.zeros((n, 3)), np.zeros((n, 3)), np.zeros((n, 3)), np.zeros((n, 3)), np.zeros((n, 3)), np.zeros((n, 3)),
         np.zeros((n, 3)), np.zeros((n, 5)),
     )  # fmt: skip
@@ -104,11 +109,11 @@ def press_contact(it: Island, these: Trial, at: Central, e: int, nu: float) -> N
 
 
 @compiled
-def miss_contact(it: Island, these: Trial, at: Central, e: int, nu: float) -> float:
-    """By how much a contact misses its laws at its velocity; the square."""
-    c, x, u, miss = it.contacts[e], at.roots[e], these.u[e], at.miss[e]
-    mu, half = it.frictions[c, 1], 0.5 * (x[2] - x[3])
-    miss[0] = nu / (x[0] + x[1]) - (u[0] - it.targets[c])
+def miss_contact(it: Island, these: Trial, at: Central, e: int, nu: float, soft: float) -> float:
+    """By how much a contact, which is so soft, misses its laws at its velocity; the square."""
+    c, x, u, miss, give = it.contacts[e], at.roots[e], these.u[e], at.miss[e], soft * at.mass * these.scale[e, 0]
+    mu, half = it.frictions[c, 1], 0.5 * (x[2] - x[3] - give * (x[0] - x[1]))
+    miss[0] = nu / (x[0] + x[1]) - (u[0] - it.targets[c]) - 0.5 * give * (x[0] + x[1])
     miss[1], miss[2] = half * x[4] - mu * u[1], half * x[5] - mu * u[2]
     return miss[0] * miss[0] + miss[1] * miss[1] + miss[2] * miss[2]
 
@@ -123,17 +128,16 @@ def _spectral(M: Floats, first: float, second: float, across: float, t1: float, 
 
 
 @compiled
-def _after_slide(M: Floats, h: float, r1: float, r2: float) -> None:
-    """M <- M E^-1, for E = [[h, -r], [0, 1]]."""
+def _after_slide(M: Floats, a0: float, a1: float, a2: float) -> None:
+    """M <- M - M e_0 a^T."""
     for i in range(3):
-        M[3 * i] /= h
-        M[3 * i + 1] += M[3 * i] * r1
-        M[3 * i + 2] += M[3 * i] * r2
+        first = M[3 * i]
+        M[3 * i], M[3 * i + 1], M[3 * i + 2] = first * (1.0 - a0), M[3 * i + 1] - first * a1, M[3 * i + 2] - first * a2
 
 
 @compiled
 def _slides(x: Floats) -> tuple[float, float, float]:
-    """h and r: how u_n and s are bound, see ``_after_slide``."""
+    """h and r: u_n changes by h s_0 - r s_t."""
     ratio = (x[2] - x[3]) / (x[2] + x[3])
     return 0.5 * (1.0 + ratio * ratio), ratio * x[4], ratio * x[5]
 
@@ -147,19 +151,26 @@ def _gift(x: Floats, gift: Floats) -> None:
 
 
 @compiled
-def answer_contact(it: Island, these: Trial, at: Central, e: int, nu: float) -> None:
-    """The linear equations of a contact where it is, and X: how its impulse answers its velocity."""
-    x, mu, X, C = at.roots[e], it.frictions[it.contacts[e], 1], these.X[e], at.answer[e]
+def answer_contact(it: Island, these: Trial, at: Central, e: int, nu: float, soft: float) -> None:
+    """The linear equations of a contact where it is, which is so soft, and X: how its impulse answers its velocity."""
+    x, mu, X, C, N = at.roots[e], it.frictions[it.contacts[e], 1], these.X[e], at.answer[e], at.inverse[e]
     h, r1, r2 = _slides(x)
-    give, both = ANSWER_GIVES * at.mass * these.scale[e, 0], x[0] * x[1]
+    give, both = soft * at.mass * these.scale[e, 0], x[0] * x[1]
     first, second, across = x[2] + give * x[0], x[3] + give * x[1], nu + give * both
-    _spectral(at.inverse[e], (x[0] + x[2]) / first, (x[1] + x[3]) / second, (nu + both) / across, x[4], x[5])
-    _after_slide(at.inverse[e], h, r1, r2)
+    _spectral(N, x[2] / first, x[3] / second, nu / across, x[4], x[5])
+    # what u_n has beside s_0 is of rank one: as Sherman and Morrison have it, nothing cancels
+    a0 = (h - 1.0) * N[0] - r1 * N[3] - r2 * N[6]
+    a1, a2 = (h - 1.0) * N[1] - r1 * N[4] - r2 * N[7], (h - 1.0) * N[2] - r1 * N[5] - r2 * N[8]
+    own, most = 1.0 / (1.0 + a0), ANSWER_GIVES * at.mass * these.scale[e, 0]
+    first, second, across = first + most * x[0], second + most * x[1], across + most * both
+    _spectral(N, (x[0] + x[2]) / first, (x[1] + x[3]) / second, (nu + both) / across, x[4], x[5])
+    _after_slide(N, own * a0, own * a1, own * a2)
     _spectral(C, x[0] / first, x[1] / second, both / across, x[4], x[5])
-    _after_slide(C, h, r1, r2)
+    _after_slide(C, own * a0, own * a1, own * a2)
     _gift(x, at.gift[e])
-    rise, gift = at.rise[e], at.gift[e]
-    rise[0], rise[1], rise[2] = h * gift[0] - r1 * gift[1] - r2 * gift[2], gift[1], gift[2]
+    rise, gift, half = at.rise[e], at.gift[e], 0.5 * SOFTENS * (x[0] - x[1])
+    rise[0] = h * gift[0] - r1 * gift[1] - r2 * gift[2] - give * (gift[0] + 0.5 * SOFTENS * (x[0] + x[1]))
+    rise[1], rise[2] = gift[1] - give * (gift[1] + half * x[4]), gift[2] - give * (gift[2] + half * x[5])
     for i in range(3):
         own = at.mass * mu if i > 0 else at.mass
         X[6 * i], X[6 * i + 1], X[6 * i + 2] = own * C[3 * i], own * mu * C[3 * i + 1], own * mu * C[3 * i + 2]
@@ -208,20 +219,22 @@ def _between(w: float, low: float, high: float, nu: float) -> float:
 
 
 @compiled
-def miss_row(it: Island, these: Trial, at: Central, e: int) -> float:
-    """By how much a scalar row misses its law at its velocity; the square."""
+def miss_row(it: Island, these: Trial, at: Central, e: int, soft: float) -> float:
+    """By how much a scalar row, which is so soft beyond what it is, misses its law at its velocity; the square."""
     s, k = it.scalars[e], len(it.contacts) + e
-    miss = at.roots[k, 0] - at.w[k, 0] - (these.w[e] + it.lines.soft[s] * these.q[e] - it.lines.target[s])
+    give = it.lines.soft[s] + soft * these.line_scale[e]
+    miss = at.roots[k, 0] - at.w[k, 0] - (these.w[e] + give * these.q[e] - it.lines.target[s])
     at.miss[k, 0] = miss
     return miss * miss
 
 
 @compiled
-def answer_row(it: Island, these: Trial, at: Central, e: int) -> None:
-    """The linear equations of a scalar row where it is, and x: how its impulse answers its velocity."""
-    k, x = len(it.contacts) + e, at.roots[len(it.contacts) + e]
-    soft = it.lines.soft[it.scalars[e]] * at.mass
-    at.inverse[k, 0] = 1.0 / max(x[1] * x[3] + soft * x[1], _LEAST * at.mass * these.line_scale[e])
+def answer_row(it: Island, these: Trial, at: Central, e: int, soft: float) -> None:
+    """The linear equations of a scalar row where it is, which is so soft beyond what it is, and x: how its impulse
+    answers its velocity."""
+    k, x, more = len(it.contacts) + e, at.roots[len(it.contacts) + e], soft * these.line_scale[e]
+    give = (it.lines.soft[it.scalars[e]] + more) * at.mass
+    at.inverse[k, 0] = 1.0 / max(x[1] * x[3] + give * x[1], _LEAST * at.mass * these.line_scale[e])
     at.answer[k, 0] = x[1] * at.inverse[k, 0]
-    at.gift[k, 0], at.rise[k, 0] = x[2], (1.0 - soft) * x[2]
+    at.gift[k, 0], at.rise[k, 0] = x[2], (1.0 - give) * x[2] - SOFTENS * more * these.q[e]
     these.x[e] = at.answer[k, 0] * at.mass

@@ -59,10 +59,13 @@ def newton(it: Island, done: int, iterations: int, tolerance: float, miss: float
 
 
 @compiled
-def from_nothing(it: Island, most: int, tolerance: float) -> float:
-    """Solve an island along the central path, by at most so many factorizations; what the last sweep changed."""
+def from_nothing(it: Island, most: int, soft: bool, tolerance: float) -> float:
+    """Solve an island along the central path, by at most so many factorizations; what the last sweep changed.
+
+    soft: as in ``along_path``.
+    """
     room, system = trial(it), block_equations(it)
-    along_path(it, room, system, most)
+    along_path(it, room, system, most, soft)
     take(it, room)
     _, miss = augmented(it, room, system, LAST_STEPS, NEWTON_SHARE * tolerance)
     return _last_sweeps(it, miss, tolerance)[1]

@@ -10,6 +10,7 @@ from test_newton import island
 
 from recursive_dyn.contact.blocks import Island, ScalarRows
 from recursive_dyn.contact.newton import central_equations as equations
+from recursive_dyn.contact.newton.augmented import augmented
 from recursive_dyn.contact.newton.block_equations import block_equations
 from recursive_dyn.contact.newton.central_lengths import product, size, weigh
 from recursive_dyn.contact.newton.central_path import along_path
@@ -101,6 +102,39 @@ def test_it_ends_at_impulses_that_meet_the_laws(seed, friction, soft):
     follow(it, these, system, still(system))
     assert arrived and took < 200
     assert missed(it, these) <= 1e-4
+
+
+def pressed_from_both_sides(it: Island) -> Island:
+    """The same with each contact once more from the other side, so that nothing opens both."""
+    rows, n = it.rows, len(it.contacts)
+    values, speed, mobility = rows.values.reshape(-1, 3) * (-1.0, 1.0, 1.0), rows.speed.copy(), rows.mobility.copy()
+    speed[:, 0] *= -1.0
+    mobility[:, [1, 3]] *= -1.0  # of the normal with both tangents
+    twice = {
+        name: np.tile(getattr(rows, name), (2,) + (1,) * (getattr(rows, name).ndim - 1))
+        for name in ("links", "axes", "kind", "height", "before", "coasting", "forced", "rising", "beside", "lasting")
+    }
+    return it._replace(
+        rows=rows._replace(
+            first=np.r_[rows.first, rows.first[1:] + rows.first[-1]], slots=np.tile(rows.slots, 2),
+            start=np.r_[rows.start[:n], rows.start[:n] + len(rows.values)], values=np.r_[rows.values, values.ravel()],
+            speed=np.r_[rows.speed, speed], mobility=np.r_[rows.mobility, mobility], **twice,
+        ),
+        targets=np.tile(it.targets, 2), frictions=np.tile(it.frictions, (2, 1)), contacts=np.arange(2 * n),
+        P=np.zeros((2 * n, 6)),
+    )  # fmt: skip
+
+
+@pytest.mark.parametrize("seed", range(6))
+@pytest.mark.parametrize("friction", [0.3, 1.0])
+def test_where_nothing_opens_it_begins_if_contacts_give_way(seed, friction):
+    it = pressed_from_both_sides(island(seed, 8, 6, friction)._replace(targets=np.zeros(6)))
+    these, system = trial(it), block_equations(it)
+    assert not along_path(it, these, system, 400, False)[1]
+    took, arrived = along_path(it, these, system, 400, True)
+    take(it, these)
+    assert arrived and took < 200
+    assert augmented(it, these, system, 100, 1e-8)[1] <= 1e-8
 
 
 @pytest.mark.parametrize("seed", [103, *(pytest.param(k, marks=pytest.mark.slow) for k in (101, 102, 104))])

@@ -43,14 +43,14 @@ def rescued(it: Island, kept: Floats, change: float, iterations: int, tolerance:
     moments, missed, most = has_moments(it), RESCUED if len(kept) <= MANY_UNKNOWNS else FAILED, iterations // 2
     if len(kept) <= FEW_UNKNOWNS or (not moments and (iterations >= PATH_FROM or _is_uneven(it))):
         missed, most = tolerance, PATH_STEPS * iterations
-    if change <= missed:
+    if change <= missed or late(it.time):
         return change
     if moments:
         return _gone_on(it, kept, change, missed, iterations, tolerance)
     change = _followed(it, kept, change, most, False, tolerance)
-    if change > missed:
+    if change > missed and not late(it.time):
         change = _followed(it, kept, change, most, True, tolerance)
-    if change > FAILED and most < PATH_STEPS * iterations:
+    if change > FAILED and not late(it.time) and most < PATH_STEPS * iterations:
         change = _followed(it, kept, change, PATH_STEPS * iterations, False, tolerance)
     return change
 

@@ -3,8 +3,8 @@
 As Coulomb's law makes no convex problem, the path may turn back for a while: nu, which is to vanish, grows again, and
 methods that only let it fall come to a standstill there. So it is followed by its length (Keller, 1977; Allgower &
 Georg, 1990, Introduction to Numerical Continuation Methods): a step along the tangent, then back to the path across it,
-by one factorization for these and for the next tangent. Which way is on is told by the sign of the determinant: it
-never leads back to where it came from.
+by the tangent's factors as long as these serve. Which way is on is told by the sign of the determinant: it never leads
+back to where it came from.
 """
 
 from __future__ import annotations
@@ -83,7 +83,7 @@ def _onto(it: Island, these: Trial, at: Central, system: BlockEquations, y: Bloc
     """Onto the path at nu, by Newton's method; (whether it is found, how many factorizations it took)."""
     squares = evaluate(it, these, at, system, y, nu)
     for k in range(ONTO_PATH):
-        if not factored(it, these, at, system, nu):
+        if late(it.time) or not factored(it, these, at, system, nu):
             return False, k + 1
         weigh(at, len(it.contacts), nu)
         answered(it, these, at, system, at.miss, 0.0, at.change, y)

@@ -106,7 +106,7 @@ LEAST_STEPS = 30  # sweeps that must be left for it: cut shorter, it is no bette
 WORTH_BEGINNING = 150  # sweeps that time must be left for, too: what is begun is not ended between steps
 FEW_UNKNOWNS = 96  # of an island, up to which direct solves come first
 INTERIOR_STEPS = 20  # at most, in two thirds of what is left, then
-AUGMENTED_STEPS = 40  # so many of the other method; where contacts have moments, which it alone solves for, then
+AUGMENTED_STEPS = 38  # so many of the other method; where contacts have moments, which it alone solves for, then
 AUGMENTED_AGAIN = 200  # so many, again and again
 CLOSE = 3e-5  # m/s by which laws are missed where an interior point goes on slower than what comes after it
 STEP_COST = 3  # sweeps that take the time of a step
@@ -119,8 +119,8 @@ LAST_STEPS = 100  # of augmented Lagrangians, at most, from where the central pa
 # Rescues, where what Newton's method ends at is no solution
 MANY_UNKNOWNS, RESCUED = 600, 1e-4  # up to so many unknowns what misses more than this, m/s, is solved along the path;
 # more unknowns wait for FAILED, few for the tolerance
-UNEVEN = 1e3  # mobility of one contact, times that of another, from where Newton's method finds little: all that misses
-# the tolerance is solved along the path
+UNEVEN = 1e3  # times as mobile: where one contact touches what is so much lighter than what another does, Newton's
+# method finds little, and all that misses the tolerance is solved along the path
 MOMENTS_STEPS = 4  # where contacts have moments, which Newton's method alone solves for: times the iterations allowed
 MOMENTS_AGAIN, MOMENTS_RESCUE = 8, 3  # so often with so many times those
 SWEEPS_TO_RESCUE = 30  # before each of them

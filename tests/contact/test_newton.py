@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 from test_block_equations import random_island
 
+from recursive_dyn.codegen.nanoseconds import clock
 from recursive_dyn.contact.blocks import Island, accumulate, velocity
 from recursive_dyn.contact.newton.assembly import assemble
 from recursive_dyn.contact.newton.block_equations import block_equations
@@ -119,3 +120,12 @@ def test_the_scaling_of_two_points_takes_one_to_the_other(apart):
     eta = float(np.sqrt(square))
     assert scaled(eta, w0, w1, w2, *scaled(eta, w0, w1, w2, *z)) == pytest.approx(s, rel=1e-12)
     assert abs(w0 * w0 - w1 * w1 - w2 * w2 - 1.0) <= 1e-14 * w0 * w0
+
+
+@pytest.mark.parametrize("bodies, contacts", [(12, 14), (4, 30)])
+def test_time_that_is_over_ends_it(bodies, contacts):
+    """It went on for ever, with nothing done in each round."""
+    it = island(0, bodies, contacts, 0.3)
+    accumulate(it)
+    done, change = newton(it._replace(time=np.array([clock(), 1])), 3, 200, 1e-6, 1.0)
+    assert done < 20 and np.isfinite(change)

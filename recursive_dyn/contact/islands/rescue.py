@@ -64,12 +64,17 @@ def _followed(it: Island, kept: Floats, change: float, most: int, soft: bool, to
 
 @compiled
 def _is_uneven(it: Island) -> bool:
-    """Whether a contact moves by far more than another from the same impulse."""
-    least, most, G = np.inf, 0.0, it.rows.mobility
+    """Whether what a contact touches moves by far more on one side than on another from the same impulse: of two bodies
+    that are free, each has half of its coordinates."""
+    least, most, rows = np.inf, 0.0, it.rows
     for c in it.contacts:
-        own = G[c, 0] + G[c, 2] + G[c, 5]
-        if own > 0.0:
-            least, most = min(least, own), max(most, own)
+        begin, end, height, at = rows.first[c], rows.first[c + 1], rows.height[c], rows.start[c]
+        for side in range(2):
+            own, first, last = 0.0, begin + side * ((end - begin) // 2), end if side > 0 else begin + (end - begin) // 2
+            for value in rows.values[at + height * (first - begin) : at + height * (last - begin)]:
+                own += value * value
+            if own > 0.0:
+                least, most = min(least, own), max(most, own)
     return most > UNEVEN * least
 
 

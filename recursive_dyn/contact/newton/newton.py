@@ -13,6 +13,7 @@ import numpy as np
 
 from recursive_dyn.codegen.compiled import compiled
 from recursive_dyn.contact.blocks import Island, velocity
+from recursive_dyn.contact.budget import late
 from recursive_dyn.contact.newton.augmented import augmented
 from recursive_dyn.contact.newton.block_equations import block_equations
 from recursive_dyn.contact.newton.central_path import along_path
@@ -49,10 +50,10 @@ def newton(it: Island, done: int, iterations: int, tolerance: float, miss: float
             done, miss = done + STEP_COST * took, max(miss, entering(it))
         most = min(most, done + STEP_COST * AUGMENTED_STEPS)
     again = REACHED
-    while miss > aim and again > 0 and done + STEP_COST <= most:
+    while miss > aim and again > 0 and done + STEP_COST <= most and not late(it.time):
         these, count = near(it, miss), min(steps, (most - done) // STEP_COST)
         took, left = augmented(these, trial(these), block_equations(these), count, aim)
-        reached, steps, done = entering(it), AUGMENTED_AGAIN, done + STEP_COST * took
+        reached, steps, done = entering(it), AUGMENTED_AGAIN, done + STEP_COST * max(took, 1)
         miss, again = max(left, reached), again - 1 if reached > left else again
     swept, change = _last_sweeps(it, miss, tolerance)
     return done + swept, change

@@ -52,11 +52,13 @@ def along_path(it: Island, these: Trial, system: BlockEquations, most: int, soft
     tau, end = 2.0 * math.log(max(FROM_OUTSIDE * _fastest(it), PATH_END)), 2.0 * math.log(PATH_END)
     at, y, length = central(it, these, math.exp(tau) if soft else np.inf), still(system), FIRST_LENGTH
     found, done = _onto(it, these, at, system, y, math.exp(tau))
+    rate, known = 0.0, False
     while found and tau > end and done < most and length > LEAST_LENGTH and not late(it.time):
-        rate = _tangent(it, these, at, system, y, math.exp(tau))
-        at.base[:] = at.w
+        if not known:
+            rate, done = _tangent(it, these, at, system, y, math.exp(tau)), done + 1
+            at.base[:] = at.w
         first, there, more = _step(it, these, at, system, y, tau, rate, length)
-        done += 1 + more
+        done, known = done + more, first == np.inf and more == 0
         if first < np.inf:
             length = min(length * min(max(WANTED_MISS / max(first, TINY), SHORTENED), LENGTHENED), MOST_LENGTH)
             tau = there

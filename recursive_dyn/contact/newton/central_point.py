@@ -68,9 +68,8 @@ def central(it: Island, these: Trial, outside: float) -> Central:
     n = len(it.contacts) + len(it.scalars)
     return Central(
         _mass(it, these), outside, np.zeros((n, 3)), np.zeros((n, 6)), np.zeros((n, 3)), np.zeros((n, 9)),
-        np.zeros((n, 9)),
-        np.zeros((n, 3)), np.zeros((n, 3)), np.zeros((n, 3)), np.zeros((n, 3)), np.zeros((n, 3)), np.zeros((n, 3)),
-        np.zeros((n, 3)), np.zeros((n, 5)),
+        np.zeros((n, 9)), np.zeros((n, 3)), np.zeros((n, 3)), np.zeros((n, 3)), np.zeros((n, 3)), np.zeros((n, 3)),
+        np.zeros((n, 3)), np.zeros((n, 3)), np.zeros((n, 5)),
     )  # fmt: skip
 
 

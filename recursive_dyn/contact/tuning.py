@@ -147,6 +147,7 @@ LOOKS, PART_LEFT = 8, 0.3  # times that a length of a step is looked for; share 
 # The central path
 PATH_FROM = 400  # iterations allowed, from where all that misses the tolerance is solved along the path
 PATH_STEPS = 5  # factorizations, times the iterations allowed, at most
+FIRST_LOOK, LATER_LOOK = 100, 3  # factorizations along it after which it is looked whether it can be left; times those
 FROM_OUTSIDE = 100.0  # times what is missed without impulses: the root of nu, m/s, from where it is followed
 PATH_END = 3e-6  # m/s, the same where it ends: augmented Lagrangians end it from there
 ONTO_PATH, LEAST_PART = 150, 1e-4  # Newton steps at most onto it there, and the least part of one that is gone

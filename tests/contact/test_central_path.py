@@ -13,7 +13,7 @@ from recursive_dyn.contact.newton import central_equations as equations
 from recursive_dyn.contact.newton.augmented import augmented
 from recursive_dyn.contact.newton.block_equations import block_equations
 from recursive_dyn.contact.newton.central_lengths import product, size, weigh
-from recursive_dyn.contact.newton.central_path import along_path
+from recursive_dyn.contact.newton.central_path import along_path, from_outside
 from recursive_dyn.contact.newton.central_point import central
 from recursive_dyn.contact.newton.natural import follow, missed, take, trial
 from recursive_dyn.contact.newton.node_rows import still
@@ -97,11 +97,30 @@ def test_lengths_along_it_count_each_eigenvalue_by_its_own_size(seed):
 def test_it_ends_at_impulses_that_meet_the_laws(seed, friction, soft):
     it = with_rows(island(seed, 8, 14, friction), seed)
     these, system = trial(it), block_equations(it)
-    took, arrived = along_path(it, these, system, 400, soft)
+    took, arrived = along_path(it, these, system, from_outside(it, these, system, soft), 400)
     take(it, these)
     follow(it, these, system, still(system))
     assert arrived and took < 200
     assert missed(it, these) <= 1e-4
+
+
+@pytest.mark.parametrize("seed", range(6))
+@pytest.mark.parametrize("soft", [False, True])
+def test_it_goes_on_from_where_it_was_left(seed, soft):
+    """After other solves have used the same room, and to the same place."""
+    it = island(seed, 8, 14, 0.6)
+    these, system = trial(it), block_equations(it)
+    path, whole = from_outside(it, these, system, soft), from_outside(it, these, system, soft)
+    took, arrived = along_path(it, these, system, whole, 400)
+    parts, left, pieces = 0, False, 0
+    while not left and parts < 400:
+        more, left = along_path(it, these, system, path, 7)
+        parts, pieces = parts + more, pieces + 1
+        take(it, these)
+        augmented(it, these, system, 2, 1e-12)
+    assert arrived and left and pieces > 3
+    assert parts <= took + 2 * pieces
+    np.testing.assert_allclose(path.place[0], whole.place[0], atol=1.0)
 
 
 def pressed_from_both_sides(it: Island) -> Island:
@@ -130,8 +149,8 @@ def pressed_from_both_sides(it: Island) -> Island:
 def test_where_nothing_opens_it_begins_if_contacts_give_way(seed, friction):
     it = pressed_from_both_sides(island(seed, 8, 6, friction)._replace(targets=np.zeros(6)))
     these, system = trial(it), block_equations(it)
-    assert not along_path(it, these, system, 400, False)[1]
-    took, arrived = along_path(it, these, system, 400, True)
+    assert not along_path(it, these, system, from_outside(it, these, system, False), 400)[1]
+    took, arrived = along_path(it, these, system, from_outside(it, these, system, True), 400)
     take(it, these)
     assert arrived and took < 200
     assert augmented(it, these, system, 100, 1e-8)[1] <= 1e-8

@@ -13,12 +13,17 @@ from recursive_dyn.codegen.compiled import Floats, compiled
 from recursive_dyn.contact.blocks import Island
 from recursive_dyn.contact.budget import late
 from recursive_dyn.contact.islands.squeezing import better, squeezed
-from recursive_dyn.contact.newton.newton import from_nothing, has_moments, newton
+from recursive_dyn.contact.newton.block_equations import block_equations
+from recursive_dyn.contact.newton.central_path import along_path, from_outside
+from recursive_dyn.contact.newton.natural import trial
+from recursive_dyn.contact.newton.newton import ended, has_moments, newton
 from recursive_dyn.contact.sweeps.mixing import read, write
 from recursive_dyn.contact.sweeps.sweep import sweep
 from recursive_dyn.contact.tuning import (
     FAILED,
     FEW_UNKNOWNS,
+    FIRST_LOOK,
+    LATER_LOOK,
     MANY_UNKNOWNS,
     MOMENTS_AGAIN,
     MOMENTS_RESCUE,
@@ -47,19 +52,29 @@ def rescued(it: Island, kept: Floats, change: float, iterations: int, tolerance:
         return change
     if moments:
         return _gone_on(it, kept, change, missed, iterations, tolerance)
-    change = _followed(it, kept, change, most, False, tolerance)
-    if change > missed and not late(it.time):
-        change = _followed(it, kept, change, most, True, tolerance)
-    if change > FAILED and not late(it.time) and most < PATH_STEPS * iterations:
-        change = _followed(it, kept, change, PATH_STEPS * iterations, False, tolerance)
+    for soft in (False, True):
+        if change > missed and not late(it.time):
+            change = _followed(it, kept, change, missed, most, max(most, PATH_STEPS * iterations), soft, tolerance)
     return change
 
 
 @compiled
-def _followed(it: Island, kept: Floats, change: float, most: int, soft: bool, tolerance: float) -> float:
-    """Solve it along the central path, as ``from_nothing``, if that is better."""
+def _followed(
+    it: Island, kept: Floats, change: float, missed: float, most: int, longest: int, soft: bool, tolerance: float
+) -> float:
+    """Solve it along the central path, looking now and then whether it is ended from there already; as ``rescued``.
+
+    most: factorizations, where it is FAILED longest.
+    """
+    these, system, done, look, goes_on = trial(it), block_equations(it), 0, FIRST_LOOK, True
+    path = from_outside(it, these, system, soft)
     read(it, kept)
-    return better(it, kept, change, from_nothing(it, most, soft, tolerance))
+    while goes_on and change > missed and done < (longest if change > FAILED else most) and not late(it.time):
+        took, arrived = along_path(it, these, system, path, min(look, longest) - done)
+        change = better(it, kept, change, ended(it, these, system, tolerance))
+        read(it, kept)
+        done, look, goes_on = done + took, LATER_LOOK * look, not arrived and path.place[2] > 0.0
+    return change
 
 
 @compiled

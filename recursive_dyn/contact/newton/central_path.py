@@ -10,10 +10,11 @@ back to where it came from.
 from __future__ import annotations
 
 import math
+from typing import NamedTuple
 
 import numpy as np
 
-from recursive_dyn.codegen.compiled import compiled
+from recursive_dyn.codegen.compiled import Floats, compiled
 from recursive_dyn.contact.blocks import Island
 from recursive_dyn.contact.budget import late
 from recursive_dyn.contact.newton.block_equations import Block, BlockEquations
@@ -43,17 +44,36 @@ from recursive_dyn.contact.tuning import (
 )
 
 
-@compiled
-def along_path(it: Island, these: Trial, system: BlockEquations, most: int, soft: bool) -> tuple[int, bool]:
-    """From nothing to where nu vanishes, by at most so many factorizations; (how many, whether it came there).
+class Path(NamedTuple):
+    """How far an island is. at: where; y: room; place (3,): log nu, log nu where it began, and how long the next step
+    is to be, 0 where it was lost."""
 
-    soft: whether contacts give way at first. The trial's impulses are those of where it is left.
+    at: Central
+    y: Block
+    place: Floats
+
+
+@compiled
+def from_outside(it: Island, these: Trial, system: BlockEquations, soft: bool) -> Path:
+    """The path's beginning, which is not sought yet; soft: whether contacts give way at first."""
+    tau = 2.0 * math.log(max(FROM_OUTSIDE * _fastest(it), PATH_END))
+    place = np.empty(3)
+    place[0], place[1], place[2] = tau, tau, FIRST_LENGTH
+    return Path(central(it, these, math.exp(tau) if soft else np.inf), still(system), place)
+
+
+@compiled
+def along_path(it: Island, these: Trial, system: BlockEquations, path: Path, most: int) -> tuple[int, bool]:
+    """On to where nu vanishes, by at most so many factorizations; (how many, whether it came there).
+
+    The trial's impulses are those of where the path is left, which may be gone on from.
     """
-    tau, end = 2.0 * math.log(max(FROM_OUTSIDE * _fastest(it), PATH_END)), 2.0 * math.log(PATH_END)
-    at, y, length = central(it, these, math.exp(tau) if soft else np.inf), still(system), FIRST_LENGTH
-    found, done = _onto(it, these, at, system, y, math.exp(tau))
-    rate, known = 0.0, False
-    while found and tau > end and done < most and length > LEAST_LENGTH and not late(it.time):
+    at, y, place, end = path.at, path.y, path.place, 2.0 * math.log(PATH_END)
+    tau, length, done, rate, known = place[0], place[2], 0, 0.0, False
+    if tau == place[1] and length > 0.0:
+        found, done = _onto(it, these, at, system, y, math.exp(tau))
+        length = length if found else 0.0
+    while tau > end and done < most and length > LEAST_LENGTH and not late(it.time):
         if not known:
             rate, done = _tangent(it, these, at, system, y, math.exp(tau)), done + 1
             at.base[:] = at.w
@@ -64,6 +84,7 @@ def along_path(it: Island, these: Trial, system: BlockEquations, most: int, soft
             tau = there
         else:
             at.w[:], length = at.base, SHORTENED * length
+    place[0], place[2] = tau, length if length > LEAST_LENGTH else 0.0
     evaluate(it, these, at, system, y, math.exp(tau))
     return done, tau <= end
 

@@ -15,10 +15,9 @@ from recursive_dyn.codegen.compiled import compiled
 from recursive_dyn.contact.blocks import Island, velocity
 from recursive_dyn.contact.budget import late
 from recursive_dyn.contact.newton.augmented import augmented
-from recursive_dyn.contact.newton.block_equations import block_equations
-from recursive_dyn.contact.newton.central_path import along_path
+from recursive_dyn.contact.newton.block_equations import BlockEquations, block_equations
 from recursive_dyn.contact.newton.interior_point import interior_point
-from recursive_dyn.contact.newton.natural import take, trial
+from recursive_dyn.contact.newton.natural import Trial, take, trial
 from recursive_dyn.contact.sweeps.mixing import read, unknowns, write
 from recursive_dyn.contact.sweeps.sweep import sweep
 from recursive_dyn.contact.tuning import (
@@ -60,15 +59,10 @@ def newton(it: Island, done: int, iterations: int, tolerance: float, miss: float
 
 
 @compiled
-def from_nothing(it: Island, most: int, soft: bool, tolerance: float) -> float:
-    """Solve an island along the central path, by at most so many factorizations; what the last sweep changed.
-
-    soft: as in ``along_path``.
-    """
-    room, system = trial(it), block_equations(it)
-    along_path(it, room, system, most, soft)
-    take(it, room)
-    _, miss = augmented(it, room, system, LAST_STEPS, NEWTON_SHARE * tolerance)
+def ended(it: Island, these: Trial, system: BlockEquations, tolerance: float) -> float:
+    """Go on from the trial's impulses, where the central path was left; what the last sweep changed."""
+    take(it, these)
+    _, miss = augmented(it, these, system, LAST_STEPS, NEWTON_SHARE * tolerance)
     return _last_sweeps(it, miss, tolerance)[1]
 
 

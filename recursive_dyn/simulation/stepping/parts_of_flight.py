@@ -11,6 +11,8 @@ from recursive_dyn.simulation.flying.flight import Flight
 from recursive_dyn.simulation.report import HALVED, HALVINGS
 from recursive_dyn.simulation.stepping.step_forces import StepForces
 
+HALVES = 2  # into which a part is cut that gets too far into something
+
 
 class PartTooLong(Exception):
     """Shorter parts are asked for, by so many times."""
@@ -18,6 +20,12 @@ class PartTooLong(Exception):
     def __init__(self, times: int) -> None:
         super().__init__()
         self.times = times
+
+
+def pieces(part: tuple[int, int], times: int) -> list[tuple[int, int]]:
+    """So many parts of the k-th of n parts of a step, (k, n), of their own numbers, the last one first."""
+    k, n = part
+    return [(k * times + i, n * times) for i in reversed(range(times))]
 
 
 def in_parts(

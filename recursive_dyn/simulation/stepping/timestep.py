@@ -35,7 +35,7 @@ from recursive_dyn.simulation.stepping.detection import Detection
 from recursive_dyn.simulation.stepping.leaps import LEAPS, MOST_LEAPS
 from recursive_dyn.simulation.stepping.led_into import INTO
 from recursive_dyn.simulation.stepping.looked_into import looked_into
-from recursive_dyn.simulation.stepping.parts_of_flight import PartTooLong, too_fast
+from recursive_dyn.simulation.stepping.parts_of_flight import HALVES, PartTooLong, pieces, too_fast
 from recursive_dyn.simulation.stepping.step_forces import StepForces
 from recursive_dyn.simulation.stepping.wild_steps import WILD, WildSteps
 from recursive_dyn.simulation.surroundings import NOT_KNOWN, Lookout, Surrounded
@@ -100,7 +100,10 @@ class Timestep:
         return self._detection.lookout(machine.present, machine.buffer, machine.h, self.settings)
 
     def _advance(self, machine: StepMachine, tau: np.ndarray, h: float, part: bool) -> int:
-        """As much of a step, or part of one, as machine code takes by itself; the stage that said more than DONE."""
+        """As much of a step, or part of one, as machine code takes by itself; the stage that said more than DONE.
+
+        part: of a step, which is not to be cut for what is too fast.
+        """
         lookout, calm = self._lookout(machine), self._detection.calm and self.loads is None
         if lookout is not None:
             return machine.advance(lookout, self.events, tau, h, self.settings, calm, part)
@@ -112,27 +115,16 @@ class Timestep:
 
     def _by_hand(self, machine: StepMachine, simulation: Surrounded, tau: np.ndarray, h: float, stage: int) -> bool:
         """A timestep, whole or not at all, from a stage on that said why that is not enough; or in parts. As _go_on."""
-        state, time, kept, parts, done = self._state, self._state.time, self._detection.kept, 1, True
+        state, time, kept, done = self._state, self._state.time, self._detection.kept, True
         try:
             self.step_size, self._within = h, True
-            if self._forces.parts > 1:
-                parts = self._forces.parts
-            elif stage <= machine.HASTE:
-                try:
-                    self._flown(machine, h, stage)
-                    more = machine.said if stage == machine.HASTE else NOT_KNOWN
-                    parts = self._detection.parts(simulation, self.settings, h, more)
-                except PartTooLong as shorter:
-                    parts = shorter.times
-            if parts == 1:
-                try:
-                    done = self._go_on(machine, simulation, h, stage)
-                except PartTooLong as shorter:
-                    parts = shorter.times
-            if parts > 1:
+            try:
+                self._hold_back(machine, simulation, h, stage, True)
+                done = self._go_on(machine, simulation, h, stage)
+            except PartTooLong as shorter:
                 machine.undo()
                 self._detection.kept = kept
-                self._cut(machine, simulation, tau, h, parts)
+                self._in_parts(machine, simulation, tau, h, shorter.times)
             state.time = time + h if done else time
         except BaseException:
             machine.undo()
@@ -142,32 +134,40 @@ class Timestep:
             self.step_size, self._within = h, False
         return done
 
-    def _cut(self, machine: StepMachine, simulation: Surrounded, tau: np.ndarray, h: float, parts: int) -> None:
-        """A timestep in so many parts, or in more of them, where joints cannot hold what whirls over one, or one leaps
-        beyond a limit."""
-        time, kept, counted = self._state.time, self._detection.kept, self.flight.tally.copy()
-        while parts:
-            if parts > MOST and self._forces.joints is not None:
-                raise too_fast(self._forces.whirling, h, time)
-            try:
-                self._in_parts(machine, simulation, tau, h, parts)
-                parts = 0
-            except PartTooLong as shorter:
-                parts = parts * shorter.times
-                self._state.time, self._detection.kept, self.flight.tally[:] = time, kept, counted
+    def _hold_back(self, machine: StepMachine, simulation: Surrounded, h: float, stage: int, hasty: bool) -> None:
+        """PartTooLong where a step, or a part of one, is too long for joints, led beyond limits, or, if that is asked,
+        too far into something, of which machine code took what comes before a stage."""
+        if self._forces.parts > 1:
+            raise PartTooLong(self._forces.parts)
+        if stage <= machine.HASTE:
+            self._flown(machine, h, stage)
+            more = machine.said if stage == machine.HASTE else NOT_KNOWN
+            if hasty and self._detection.parts(simulation, self.settings, h, more) > 1:
+                raise PartTooLong(HALVES)
 
-    def _in_parts(self, machine: StepMachine, simulation: Surrounded, tau: np.ndarray, h: float, parts: int) -> None:
-        """A timestep in several parts, whole or not at all."""
+    def _in_parts(self, machine: StepMachine, simulation: Surrounded, tau: np.ndarray, h: float, times: int) -> None:
+        """A timestep in so many parts, and each of these that is too long in more, whole or not at all."""
         part, start, time = machine.arrays.part, machine.start(self.events), self._state.time
         start.note()
+        left, done = pieces((0, 1), times), 0
         try:
             with self._detection.together():
-                for k in range(parts):
-                    part[:], self._state.clock[0] = (k, parts), time + k * h / parts
-                    self._part(machine, simulation, tau, h / parts)
+                while left:
+                    k, parts = part[:] = left.pop()
+                    self._state.clock[0] = time + k * h / parts
+                    times = self._part(
+                        machine, simulation, tau, h / parts, done + len(left) + 2 <= self.settings.substeps
+                    )
+                    if times > 1:
+                        if parts * times > MOST and self._forces.joints is not None:
+                            raise too_fast(self._forces.whirling, h, time)
+                        left += pieces((k, parts), times)
+                        continue
+                    done += 1
                     if self.loads:
                         self.loads.note(self.at_present(), self.memory, machine.borne(), h / parts, 1 / parts)
             self.flight.tally[CUT] += 1
+            machine.arrays.kept.parts[0] = done
         except BaseException:
             machine.undo()
             start.restore()
@@ -175,17 +175,23 @@ class Timestep:
         finally:
             part[:] = 0, 1
 
-    def _part(self, machine: StepMachine, simulation: Surrounded, tau: np.ndarray, h: float) -> None:
-        """The step, or a part of it: fly, look, solve and settle, tell."""
+    def _part(self, machine: StepMachine, simulation: Surrounded, tau: np.ndarray, h: float, hasty: bool) -> int:
+        """A part of a step: fly, look, solve and settle, tell; 1, or into how many it is to be cut, of which nothing is
+        done then. hasty: as ``_hold_back`` has it."""
         self.step_size, self._within, done = h, False, False
-        while not done:
-            stage = self._advance(machine, tau, h, True)
-            if self._forces.parts > 1:
-                raise PartTooLong(self._forces.parts)
-            done = stage == machine.ALL
-            if not done:
-                self._flown(machine, h, stage)
-                done = self._go_on(machine, simulation, h, stage)
+        kept, counted = self._detection.kept, self.flight.tally.copy()
+        try:
+            while not done:
+                stage = self._advance(machine, tau, h, not hasty)
+                done = stage == machine.ALL
+                if not done:
+                    self._hold_back(machine, simulation, h, stage, hasty)
+                    done = self._go_on(machine, simulation, h, stage)
+        except PartTooLong as shorter:
+            machine.undo()
+            self._detection.kept, self.flight.tally[:] = kept, counted
+            return shorter.times
+        return 1
 
     def _go_on(self, machine: StepMachine, simulation: Surrounded, h: float, stage: int) -> bool:
         """The step, or a part of it, that has flown, from a stage on that said more than DONE. False, and back at its

@@ -16,6 +16,8 @@ from recursive_dyn.model.model import Model
 # entries of a flight's tally: steps in halves, how often, J, steps that were cut, and by which spring most was lost
 HALVED, HALVINGS, UNEXPLAINED, CUT = range(4)
 MOST_BY = 8
+# entries of what steps note: solves that did not converge, steps with trees that are pressed, parts too long
+UNCONVERGED, PRESSED, HURRIED = range(3)
 _KEPT = -1.0  # in place of the latter, of a model that is no more
 GAP = 1e-5  # m or rad, and the same a second, by which an edit, or who wrote the state, may have constraints missed
 
@@ -30,10 +32,12 @@ class Report:
     came or went in parts as short as they get, in all steps beyond 1 % (both midpoint rules), or where a mechanism came
     to be taut, with nothing to account for it, see integrators.md for who watches; steps_cut: timesteps cut into parts
     because something moved so fast that it would have passed through a body, or that such joints could not hold it, or
-    leapt beyond a limit to where energy could not be explained; sweeps: of both midpoint rules, in all steps that
-    converged (``variational_midpoint``: steps of Newton's method, with those by the same factors); step_parts: into how
-    many parts, all alike, every step goes since so many were asked for by the energy that steps made of nothing
-    (``variational_midpoint``, see ``finer_steps``): 1, 2, 4 or 8.
+    leapt beyond a limit to where energy could not be explained; parts_hurried: parts of these in which something got
+    further into something than it should, as there was no room for more of them (``contact.substeps``): it may have
+    gone through; sweeps: of both midpoint rules, in all steps that converged (``variational_midpoint``: steps of
+    Newton's method, with those by the same factors); step_parts: into how many parts, all alike, every step goes since
+    so many were asked for by the energy that steps made of nothing (``variational_midpoint``, see ``finer_steps``): 1,
+    2, 4 or 8.
     solves_unconverged: solves of contacts and limits, of a step or a part of one, that ended above
     ``contact.tolerance``; steps_pressed: steps, or parts, in which trees with springs, dampers or a law flew by the
     integrator's rule for what is pressed.
@@ -58,6 +62,7 @@ class Report:
     halvings: int = 0
     unexplained_energy: float = 0.0
     steps_cut: int = 0
+    parts_hurried: int = 0
     sweeps: int = 0
     step_parts: int = 1
     solves_unconverged: int = 0
@@ -155,15 +160,16 @@ def _widest(dynamics: Dynamics, missed: np.ndarray, most: float, name: str) -> t
 
 
 def told(tally: np.ndarray, parts: int, noted: np.ndarray, spring: str, landings: Landings) -> Report:
-    """The tally (TALLIED,) of a flight, parts of its steps, what steps noted (2,), which spring took most, and what
+    """The tally (TALLIED,) of a flight, parts of its steps, what steps noted (3,), which spring took most, and what
     landings did."""
     halved, halvings, energy, cut, sweeps, damped, lost, *_ = tally.tolist()
-    (unconverged, pressed), joints = noted.tolist(), landings.joints
+    (unconverged, pressed, hurried), joints = noted.tolist(), landings.joints
     energy += float(tally[OFF_TOLD]) + landings.taken
     return Report(
         steps_halved=int(halved), halvings=int(halvings), unexplained_energy=energy,
-        steps_cut=int(cut), sweeps=int(sweeps), step_parts=parts, solves_unconverged=int(unconverged),
-        steps_pressed=int(pressed), steps_damped=int(damped), numerical_damping=lost, damping_spring=spring,
+        steps_cut=int(cut), parts_hurried=int(hurried), sweeps=int(sweeps), step_parts=parts,
+        solves_unconverged=int(unconverged), steps_pressed=int(pressed), steps_damped=int(damped),
+        numerical_damping=lost, damping_spring=spring,
         gaps_closed=landings.closed, widest_gap=landings.gap, gap_constraint=landings.constraint,
         rates_met=landings.met, widest_rate=landings.rate, rate_constraint=landings.kicked,
         impulse_loss=landings.lost + joints.lost, joints_closed=joints.bodies, widest_jump=joints.jump,

@@ -66,6 +66,48 @@ def test_every_integrator_stops_it(integrator):
         assert twist(shown.sim)[3] == pytest.approx(0.0, abs=1e-6)
 
 
+FASTER = [80.0, 250.0, 900.0]
+
+
+@pytest.mark.parametrize("h", [1 / 60, 1 / 240])
+@pytest.mark.parametrize("speed", FASTER)
+def test_no_speed_and_no_place_to_start_from_leads_through(speed, h):
+    """A ball of 20 mm, 15 m a step: there is no room for as many parts of one length as it takes."""
+    for gap in np.linspace(0.5, 4.0, 8):
+        scene = Scene(gravity=(0, 0, 0))
+        scene.world.shapes.append(shapes.Box((0.1, 2, 2), at=at(gap)))
+        put(scene, "ball", shapes.Sphere(0.01), at(0.0))
+        with mirror(scene, h, ground=False) as shown:
+            set_twist(shown.sim, "ball", velocity=(speed, 0, 0))
+            shown.step(int((gap + 1.0) / speed / h) + 2)
+            assert position(shown.sim)[0] < gap - 0.058
+            assert shown.sim.report.parts_hurried == 0
+
+
+@pytest.mark.parametrize("h", [1 / 60, 1 / 240])
+@pytest.mark.parametrize("gap, speed", [(0.3, 0.0), (0.0, 10.0), (0.1, 20.0)])
+def test_a_press_is_held_up_by_what_it_meets(gap, speed, h):
+    """1e5 N on 100 kg, from a gap or thrown, on 10 g of 10 mm: it went through. An eighth at most is pressed in."""
+    scene = Scene()
+    scene.world.shapes.append(shapes.Plane())
+    put(scene, "small", shapes.Box((0.01, 0.01, 0.01)), at(0, 0, 0.005), 0.01)
+    put(scene, "press", shapes.Box((0.5, 0.5, 0.1)), at(0, 0, 0.06 + gap), 100.0, joints.prismatic("z"))
+    with mirror(scene, h, "linearly_implicit_rk4", ground=False) as shown:
+        shown.sim.v[6] = -speed
+        for _ in range(round(0.5 / h)):
+            shown.sim.apply_force("press", (0, 0, -1e5))
+            shown.step()
+            assert position(shown.sim, "press")[2] > 0.05 + 0.00875
+
+
+def test_what_there_is_no_room_for_is_told():
+    shown, _, _ = thrown_at_a_wall((1.0, 0.0, 0.0), 200.0, "rk4")
+    with shown:
+        shown.sim.contact.substeps = 3
+        shown.step(10)
+        assert shown.sim.report.parts_hurried > 0
+
+
 def test_only_steps_near_something_are_cut():
     shown, _, _ = thrown_at_a_wall((1.0, 0.0, 0.0), 50.0, "rk4")
     with shown:

@@ -136,7 +136,7 @@ class Wheelhouse:
         )  # fmt: skip
 
     def substeps(self, sim, h: float) -> int:
-        return 4
+        return round(4 * h * 60)
 
     def advance(self, sim, contacts: Contacts, h: float) -> None:
         self.place += h

@@ -99,12 +99,12 @@ class Detection:
             self._looked.distance[:] = table.gaps[:n]
             self.surroundings.advance(simulation, self._looked, h)
 
-    def parts(self, simulation: Surrounded, settings: Settings, h: float, more: int) -> int:
-        """Parts into which a step of h seconds is cut; more: than one, as a lookout says."""
-        if self.surroundings is None or settings.substeps == 1:
-            return 1
-        wanted = 1 + more if more > 0 else self.surroundings.substeps(simulation, h)
-        return min(max(1, wanted), settings.substeps)
+    def hurries(self, simulation: Surrounded, h: float, more: int) -> bool:
+        """Whether anything gets too far into something at once in h seconds; more: parts but one that a lookout asks
+        for, or a negative number."""
+        if self.surroundings is None:
+            return False
+        return more > 0 or self.surroundings.substeps(simulation, h) > 1
 
     def together(self) -> AbstractContextManager[None]:
         """A context around a step that is cut into parts."""

@@ -12,6 +12,7 @@ from recursive_dyn.simulation.kept.momentum import remembered
 from recursive_dyn.simulation.kept.sleeping import is_asleep
 from recursive_dyn.simulation.kept.touches import Touches, note
 from recursive_dyn.simulation.present import seen
+from recursive_dyn.simulation.report import PRESSED, UNCONVERGED
 from recursive_dyn.simulation.stepping.pressed import pressed_before
 from recursive_dyn.simulation.stepping.step_arrays import StepArrays
 
@@ -47,7 +48,7 @@ def keep(s: StepArrays, contacts: ContactTable, kept: ContactTable, touches: Tou
     if len(s.trees.bases) > 0 and s.sleep.all[0] == 0:
         remembered(s.kept.momentum, s.owed)
     if pressed_before(s.pressed, s.kept.pressed) > 0:
-        s.noted[1] += 1
+        s.noted[PRESSED] += 1
     for k in range(len(s.pressed.left)):
         if len(s.sleep.restless) == 0 or not is_asleep(s.kept.slept, s.sleep.slots[k]):
             s.kept.pressed[k] = s.pressed.left[k]
@@ -58,7 +59,7 @@ def keep(s: StepArrays, contacts: ContactTable, kept: ContactTable, touches: Tou
     s.kept.pressing[:] = s.lending.pressing
     s.kept.tolerance[0] = s.settings[6]
     if n + s.counts[1] > 0 and s.facts[3] > s.settings[6]:
-        s.noted[0] += 1
+        s.noted[UNCONVERGED] += 1
     s.kept.times[:2] = s.times[:2]
     s.kept.times[2:] = s.times[3:5]
     s.kept.steps[0] += 1

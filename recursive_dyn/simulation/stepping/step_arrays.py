@@ -54,9 +54,9 @@ class StepArrays(NamedTuple):
     bodies that float by themselves; part (2,): which one of how many parts it is; times (6,), s: when its stages
     began, and the last one ended; rows: room for them.
     numbers, counts, facts: as in KeptArrays, of this step; kept: those of the last one. other: the flight of trees that
-    are pressed. noted (2,): solves that did not converge, and steps with trees that were pressed, so far. sleep: who
-    may sleep. into (3,): whether what a solve leads into is looked for (``led_into``), whether that begins anew, or was
-    looked for and is done, and whether bounds are of all there is. lending, led: see there.
+    are pressed. noted (3,): solves that did not converge, steps with trees that were pressed, and parts that were too
+    long, so far. sleep: who may sleep. into (3,): whether what a solve leads into is looked for (``led_into``), whether
+    that begins anew, or was looked for and is done, and whether bounds are of all there is. lending, led: see there.
     """
 
     q: Floats

@@ -110,8 +110,8 @@ class StepMachine:
         self._looks: Bound | None = None  # of the last lookout, which itself may keep its surroundings alive
         self._bounds = UNKNOWN
         self.said = DONE  # by the last stage that ``advance`` took
-        # of all stages, with what is bound and this lookout; of a part, by which loop
-        self._sequences: dict[tuple[bool, str], CallSequence] = {}
+        # of all stages, with what is bound and this lookout, by which loop
+        self._sequences: dict[str, CallSequence] = {}
         self._packed = Packed(self.arrays)
         self._flight, plain = flight, fly.bind(self._packed, self._layout, arena=arena)
         self.arena, self._flies = plain.arena, {"": plain}
@@ -148,13 +148,12 @@ class StepMachine:
         self._gravity = math.sqrt(gravity @ gravity)
 
     def advance(
-        self, lookout: Lookout, events: Events, tau: np.ndarray, h: float, settings: Settings, calm: bool,
-        part: bool = False,
-    ) -> int:  # fmt: skip
+        self, lookout: Lookout, events: Events, tau: np.ndarray, h: float, settings: Settings, calm: bool
+    ) -> int:
         """Take all stages of a step in one go, up to one that has more to say than DONE: that one, or ALL.
 
         Then all of the step is done, time, memory and events too: nothing is left that Ctrl-C could come before. No
-        free bodies take part, nor did in the step before. part: of a step, of which haste has been asked.
+        free bodies take part, nor did in the step before.
         """
         buffer = self.buffer
         self.begin(tau, h, settings, calm)
@@ -168,13 +167,12 @@ class StepMachine:
         if lookout.look is not self._looks:
             self._sequences, self._looks = {}, lookout.look
             self.bounded(lookout.bounds() if self.leads else UNKNOWN)
-        key = part, self._flight.way
-        if key not in self._sequences:
-            haste = None if part else lookout.haste
-            haste, look = (call or idle.bind(self.arrays.counts) for call in (haste, lookout.look))
+        way = self._flight.way
+        if way not in self._sequences:
+            haste, look = (call or idle.bind(self.arrays.counts) for call in (lookout.haste, lookout.look))
             calls = self._fly, haste, look, self._solve, self._keep
-            self._sequences[key] = CallSequence(calls, self.times)
-        sequence = self._sequences[key]
+            self._sequences[way] = CallSequence(calls, self.times)
+        sequence = self._sequences[way]
         stage = sequence()
         self.said = sequence.said
         return stage

@@ -27,7 +27,7 @@ from recursive_dyn.simulation.kept.memory import Memory
 from recursive_dyn.simulation.kept.sleeping import WOKEN
 from recursive_dyn.simulation.loads.joint_loads import JointLoads
 from recursive_dyn.simulation.present import Present
-from recursive_dyn.simulation.report import CUT
+from recursive_dyn.simulation.report import CUT, HURRIED
 from recursive_dyn.simulation.state import State
 from recursive_dyn.simulation.stepping.bounced_parts import Flown
 from recursive_dyn.simulation.stepping.bounced_trees import SHORTER, TOO_LONG
@@ -51,6 +51,7 @@ class Timestep:
     settings: Settings
     events: Events
     memory: Memory
+    noted: np.ndarray
     buffer: ContactBuffer
     loads: JointLoads | None
     step_size: float
@@ -81,7 +82,7 @@ class Timestep:
         try:
             done = False
             while not done:
-                stage = self._advance(machine, tau, h, False)
+                stage = self._advance(machine, tau, h)
                 done = self._native = stage == machine.ALL
                 if not done:
                     with Held():
@@ -99,14 +100,11 @@ class Timestep:
             return None
         return self._detection.lookout(machine.present, machine.buffer, machine.h, self.settings)
 
-    def _advance(self, machine: StepMachine, tau: np.ndarray, h: float, part: bool) -> int:
-        """As much of a step, or part of one, as machine code takes by itself; the stage that said more than DONE.
-
-        part: of a step, which is not to be cut for what is too fast.
-        """
+    def _advance(self, machine: StepMachine, tau: np.ndarray, h: float) -> int:
+        """As much of a step, or part of one, as machine code takes by itself; the stage that said more than DONE."""
         lookout, calm = self._lookout(machine), self._detection.calm and self.loads is None
         if lookout is not None:
-            return machine.advance(lookout, self.events, tau, h, self.settings, calm, part)
+            return machine.advance(lookout, self.events, tau, h, self.settings, calm)
         machine.begin(self._forces.forces(self._state, tau, h), h, self.settings, calm)
         machine.times[machine.FLIGHT] = perf_counter()
         self._counted[:] = self.flight.tally
@@ -119,7 +117,7 @@ class Timestep:
         try:
             self.step_size, self._within = h, True
             try:
-                self._hold_back(machine, simulation, h, stage, True)
+                self._hold_back(machine, simulation, h, stage, self.settings.substeps > 1)
                 done = self._go_on(machine, simulation, h, stage)
             except PartTooLong as shorter:
                 machine.undo()
@@ -134,16 +132,18 @@ class Timestep:
             self.step_size, self._within = h, False
         return done
 
-    def _hold_back(self, machine: StepMachine, simulation: Surrounded, h: float, stage: int, hasty: bool) -> None:
-        """PartTooLong where a step, or a part of one, is too long for joints, led beyond limits, or, if that is asked,
-        too far into something, of which machine code took what comes before a stage."""
+    def _hold_back(self, machine: StepMachine, simulation: Surrounded, h: float, stage: int, room: bool) -> None:
+        """PartTooLong where a step, or a part of one, is too long for joints, led beyond limits, or, if there is room
+        for more parts, too far into something, of which machine code took what comes before a stage."""
         if self._forces.parts > 1:
             raise PartTooLong(self._forces.parts)
         if stage <= machine.HASTE:
             self._flown(machine, h, stage)
             more = machine.said if stage == machine.HASTE else NOT_KNOWN
-            if hasty and self._detection.parts(simulation, self.settings, h, more) > 1:
-                raise PartTooLong(HALVES)
+            if self.settings.substeps > 1 and self._detection.hurries(simulation, h, more):
+                if room:
+                    raise PartTooLong(HALVES)
+                self.noted[HURRIED] += 1
 
     def _in_parts(self, machine: StepMachine, simulation: Surrounded, tau: np.ndarray, h: float, times: int) -> None:
         """A timestep in so many parts, and each of these that is too long in more, whole or not at all."""
@@ -175,17 +175,17 @@ class Timestep:
         finally:
             part[:] = 0, 1
 
-    def _part(self, machine: StepMachine, simulation: Surrounded, tau: np.ndarray, h: float, hasty: bool) -> int:
+    def _part(self, machine: StepMachine, simulation: Surrounded, tau: np.ndarray, h: float, room: bool) -> int:
         """A part of a step: fly, look, solve and settle, tell; 1, or into how many it is to be cut, of which nothing is
-        done then. hasty: as ``_hold_back`` has it."""
+        done then. room: as ``_hold_back`` has it."""
         self.step_size, self._within, done = h, False, False
         kept, counted = self._detection.kept, self.flight.tally.copy()
         try:
             while not done:
-                stage = self._advance(machine, tau, h, not hasty)
+                stage = self._advance(machine, tau, h)
                 done = stage == machine.ALL
                 if not done:
-                    self._hold_back(machine, simulation, h, stage, hasty)
+                    self._hold_back(machine, simulation, h, stage, room)
                     done = self._go_on(machine, simulation, h, stage)
         except PartTooLong as shorter:
             machine.undo()

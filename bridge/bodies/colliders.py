@@ -45,6 +45,21 @@ class Collider:
     shape: shapes.Shape | None = None
 
 
+def roundness(parts: Sequence[Collider]) -> list[float]:
+    """Of the half extents (3) of a box about them, how much is an ellipsoid's along these axes, m, which reaches less
+    far aslant than corners do: of a ball all of it. Zeros where they stand for several shapes, or one that is turned,
+    and of ellipsoids, which whip over their flat sides: that is better gone in short steps."""
+    shape = parts[0].shape
+    if shape is None or any(part.shape is not shape for part in parts) or shape.at[:3, :3].trace() < 3.0:
+        return [0.0, 0.0, 0.0]
+    match shape:
+        case shapes.Sphere() | shapes.Capsule():
+            return [shape.radius, shape.radius, shape.radius]
+        case shapes.Cylinder():
+            return [shape.radius, shape.radius, 0.0]
+    return [0.0, 0.0, 0.0]
+
+
 @singledispatch
 def colliders(shape: shapes.Shape, files: MeshFiles) -> list[Collider]:
     """Collision shapes of a scene shape in its own frame; ``colliders.register`` adds a type. Raises ModelError."""

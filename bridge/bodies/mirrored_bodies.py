@@ -12,7 +12,7 @@ import pybullet
 
 from bridge.bodies.bullet_groups import OTHERS, STATICS, regroup, seekers
 from bridge.bodies.bullet_shapes import by_color, collision_shape, content, create_body, visual_shape
-from bridge.bodies.colliders import Collider
+from bridge.bodies.colliders import Collider, roundness
 from bridge.bodies.skins import PLAIN, alike, chunks, grown, is_boxy, skin_of, stood_for
 from bridge.bodies.true_shapes import Group, filter_of, is_curved
 from bridge.bodies.visuals import Visual, unseen
@@ -23,7 +23,7 @@ from bridge.planes.row_table import RowKind, RowTable, packed
 from recursive_dyn.contact.material import Material
 from scene.shapes import Shape
 
-_ROWS = RowKind(np.int64), RowKind(float), RowKind(bool), RowKind(np.int64, (2,)), RowKind(float, (9,))
+_ROWS = RowKind(np.int64), RowKind(float), RowKind(bool), RowKind(np.int64, (2,)), RowKind(float, (12,))
 
 
 class MirroredBodies:
@@ -38,7 +38,8 @@ class MirroredBodies:
     them: ids (m,), all of ``of``, owners (m,), the number of the body of each, skins (m,), by how much it is larger
     than its shapes, m, boxy (m,), whether it is nothing but boxes, filters (m, 2), its collision group and mask but for
     ``on_planes``; reach (nb, 3), m: of every body its inner radius, how far its surface moves by a turn of 1 rad, how
-    far it extends; boxes (nb, 6), m: middle and half extents of what is about its shapes, in its frame.
+    far it extends; boxes (nb, 6), m: middle and half extents of what is about its shapes, in its frame, and round
+    (nb, 3) of these, as ``roundness`` has it.
     """
 
     def __init__(self, connection: Connection, files: MeshFiles, shown: bool) -> None:
@@ -50,7 +51,7 @@ class MirroredBodies:
         self.bare: set[int] = set()
         self.static_boxes: set[int] = set()
         self.smallest, self.version = np.inf, 0
-        self._rows = RowTable(_ROWS)  # ids with skins and whether they are boxes, reach and boxes
+        self._rows = RowTable(_ROWS)  # ids with skins and whether they are boxes, reach, boxes, round
         self._groups: dict[str, list[Group]] = {}
         self.groups: dict[Group, None] = {}
         self._static_groups: dict[int, Group] = {}  # by the first of their ids
@@ -132,7 +133,7 @@ class MirroredBodies:
         self._rows.arrange(names)
         self.ids, self.skins, self.boxy, self.filters, extents = self._rows.arrays
         self.owners = np.arange(len(self.of)).repeat(self._rows.counts[:, 0])
-        self.reach, self.boxes = extents[:, :3].copy(), extents[:, 3:].copy()
+        self.reach, self.boxes, self.round = extents[:, :3].copy(), extents[:, 3:9].copy(), extents[:, 9:].copy()
         self.version += 1
 
     def ignore(self, a: str, b: str) -> None:
@@ -287,9 +288,9 @@ class MirroredBodies:
 
     def _extent(self, ids: Sequence[int], parts: Sequence[Collider]) -> list[float]:
         if not parts:
-            return [math.inf, *[0.0] * 8]
+            return [math.inf, *[0.0] * 11]
         box = self._box(ids)
         middle, half = box[:3], box[3:]
         size = math.hypot(*[abs(x) + y for x, y in zip(middle, half, strict=True)])
         centred = all(p.kind == pybullet.GEOM_SPHERE and not p.at[:3, 3].any() for p in parts)
-        return [min(half), 0.0 if centred else size, size, *box]
+        return [min(half), 0.0 if centred else size, size, *box, *roundness(parts)]

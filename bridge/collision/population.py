@@ -48,6 +48,7 @@ class Population:
         self.known = Known(self._numbers, self._numbers, np.zeros(0), none, none, none, *counts)
         self.census, self.true_shapes = nobody(), TrueShapesTable()
         self.reach, self.boxes, self.walls = scene.bodies.reach, scene.bodies.boxes, np.zeros((0, 6))
+        self.round = scene.bodies.round
         self.free: list[FreeBody] = []
         self.lively = self.shared = False
 
@@ -74,7 +75,7 @@ class Population:
         self.lively = bool(self.free) or any(articulated(k, client) for k in others)
         self.shared = bool(others)
         self.census = Census(_integers(ids), _integers(self._connection.marks.values()), self._connection.mark_words)
-        self.reach, self.boxes = self._bodies.reach, self._bodies.boxes
+        self.reach, self.boxes, self.round = self._bodies.reach, self._bodies.boxes, self._bodies.round
         self.forget_pairs()
         self._tell(max(now, default=-1) + 1, others)
 
@@ -109,7 +110,7 @@ class Population:
     def sweep(self, present: Present, h: np.ndarray) -> Sweep:
         """What says into how many parts it is cut."""
         haste = self.haste(present, h)
-        return Sweep(haste, present.poses, self.boxes, self.walls, self.known.numbers, self.ignored())
+        return Sweep(haste, present.poses, self.boxes, self.round, self.walls, self.known.numbers, self.ignored())
 
     def parts(self, sweep: Sweep) -> int:
         """Parts of a step in which nothing gets further than half its inner radius into what is near."""

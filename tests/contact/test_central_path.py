@@ -12,12 +12,13 @@ from recursive_dyn.contact.blocks import Island, ScalarRows
 from recursive_dyn.contact.newton import central_equations as equations
 from recursive_dyn.contact.newton.augmented import augmented
 from recursive_dyn.contact.newton.block_equations import block_equations
-from recursive_dyn.contact.newton.central_lengths import product, size, weigh
+from recursive_dyn.contact.newton.central_lengths import go, leave, product, size, weigh
 from recursive_dyn.contact.newton.central_path import along_path, from_outside
 from recursive_dyn.contact.newton.central_point import central
 from recursive_dyn.contact.newton.natural import follow, missed, take, trial
 from recursive_dyn.contact.newton.node_rows import still
 from recursive_dyn.contact.solve import solve
+from recursive_dyn.contact.tuning import HARD
 
 BOUNDS = [(-np.inf, np.inf), (0.0, np.inf), (-np.inf, 0.1), (-0.2, 0.3), (0.05, 0.05), (-1e-3, 1e-3)]
 
@@ -39,7 +40,7 @@ class Place:
 
     def __init__(self, it: Island, seed: int) -> None:
         self.it, self.these, self.system = it, trial(it), block_equations(it)
-        self.at, self.y = central(it, self.these, 0.5), still(self.system)
+        self.at, self.y = central(it, self.these, 0.5, 0.0), still(self.system)
         rng, n = np.random.default_rng(seed), len(it.contacts)
         self.at.w[:n] = rng.normal(size=(n, 3))
         self.at.w[n:, 0] = rng.normal(size=len(it.scalars))
@@ -88,16 +89,39 @@ def test_lengths_along_it_count_each_eigenvalue_by_its_own_size(seed):
         return np.array([first, second, across @ x[1:]]) / sizes
 
     assert product(at, d, e) == pytest.approx(parts(d[7]) @ parts(e[7]), rel=1e-12)
-    assert size(at, d, 0.7) == pytest.approx((np.sum(parts(d[7]) ** 2) ** 2 + 0.7**4) ** 0.25, rel=1e-12)
+    assert size(at, 12, nu, d, 0.7) == pytest.approx((np.sum(parts(d[7]) ** 2) ** 2 + 0.7**4) ** 0.25, rel=1e-12)
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_what_turns_goes_round_and_otherwise_straight(seed):
+    """To first order both are the same, in one go or two; a friction that turns and is far from nothing neither grows
+    nor shrinks."""
+    it, nu, turn = island(seed, 5, 12, 0.6), 1e-12, 0.02
+    place, rng = Place(it, seed), np.random.default_rng(seed)
+    at = place.at
+    w, way = at.w.copy(), rng.normal(size=(12, 3))
+
+    def gone(length: float, nu: float) -> np.ndarray:
+        at.w[:] = w
+        leave(at)
+        go(at, 12, nu, way, 0.25 * length)
+        go(at, 12, nu, way, 0.75 * length)
+        return at.w.copy()
+
+    for each in (nu, 0.1, 1e3):
+        assert (gone(1e-5, each) - gone(-1e-5, each)) / 2e-5 == pytest.approx(way, abs=1e-8)
+    assert gone(1.0, 1e12) == pytest.approx(w + way, abs=1e-9)
+    way[:] = turn * np.stack([0.0 * w[:, 0], -w[:, 2], w[:, 1]], 1)
+    assert np.hypot(*gone(1.0, nu)[:, 1:].T) == pytest.approx(np.hypot(*w[:, 1:].T), rel=1e-9)
 
 
 @pytest.mark.parametrize("seed", range(6))
 @pytest.mark.parametrize("friction", [0.0, 0.3, 1.0])
-@pytest.mark.parametrize("soft", [False, True])
-def test_it_ends_at_impulses_that_meet_the_laws(seed, friction, soft):
+@pytest.mark.parametrize(("soft", "least"), [(False, 0.0), (False, HARD), (True, HARD)])
+def test_it_ends_at_impulses_that_meet_the_laws(seed, friction, soft, least):
     it = with_rows(island(seed, 8, 14, friction), seed)
     these, system = trial(it), block_equations(it)
-    took, arrived = along_path(it, these, system, from_outside(it, these, system, soft), 400)
+    took, arrived = along_path(it, these, system, from_outside(it, these, system, soft, least), 400)
     take(it, these)
     follow(it, these, system, still(system))
     assert arrived and took < 200
@@ -110,7 +134,7 @@ def test_it_goes_on_from_where_it_was_left(seed, soft):
     """After other solves have used the same room, and to the same place."""
     it = island(seed, 8, 14, 0.6)
     these, system = trial(it), block_equations(it)
-    path, whole = from_outside(it, these, system, soft), from_outside(it, these, system, soft)
+    path, whole = from_outside(it, these, system, soft, HARD), from_outside(it, these, system, soft, HARD)
     took, arrived = along_path(it, these, system, whole, 400)
     parts, left, pieces = 0, False, 0
     while not left and parts < 400:
@@ -149,8 +173,8 @@ def pressed_from_both_sides(it: Island) -> Island:
 def test_where_nothing_opens_it_begins_if_contacts_give_way(seed, friction):
     it = pressed_from_both_sides(island(seed, 8, 6, friction)._replace(targets=np.zeros(6)))
     these, system = trial(it), block_equations(it)
-    assert not along_path(it, these, system, from_outside(it, these, system, False), 400)[1]
-    took, arrived = along_path(it, these, system, from_outside(it, these, system, True), 400)
+    assert not along_path(it, these, system, from_outside(it, these, system, False, 0.0), 400)[1]
+    took, arrived = along_path(it, these, system, from_outside(it, these, system, True, HARD), 400)
     take(it, these)
     assert arrived and took < 200
     assert augmented(it, these, system, 100, 1e-8)[1] <= 1e-8

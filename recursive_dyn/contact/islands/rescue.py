@@ -23,6 +23,7 @@ from recursive_dyn.contact.tuning import (
     FAILED,
     FEW_UNKNOWNS,
     FIRST_LOOK,
+    HARD,
     LATER_LOOK,
     MANY_UNKNOWNS,
     MOMENTS_AGAIN,
@@ -52,28 +53,29 @@ def rescued(it: Island, kept: Floats, change: float, iterations: int, tolerance:
         return change
     if moments:
         return _gone_on(it, kept, change, missed, iterations, tolerance)
-    for soft in (False, True):
+    for path in range(3):
         if change > missed and not late(it.time):
-            change = _followed(it, kept, change, missed, most, max(most, PATH_STEPS * iterations), soft, tolerance)
+            change = _followed(it, kept, change, missed, most, max(most, PATH_STEPS * iterations), path, tolerance)
     return change
 
 
 @compiled
 def _followed(
-    it: Island, kept: Floats, change: float, missed: float, most: int, longest: int, soft: bool, tolerance: float
+    it: Island, kept: Floats, change: float, missed: float, most: int, longest: int, path: int, tolerance: float
 ) -> float:
-    """Solve it along the central path, looking now and then whether it is ended from there already; as ``rescued``.
+    """Solve it along a central path, looking now and then whether it is ended from there already; as ``rescued``.
 
-    most: factorizations, where it is FAILED longest.
+    path: of contacts that do not give way, 0, of such as do so next to nothing, 1, or of such as do at first, 2; most:
+    factorizations, where it is FAILED longest.
     """
     these, system, done, look, goes_on = trial(it), block_equations(it), 0, FIRST_LOOK, True
-    path = from_outside(it, these, system, soft)
+    way = from_outside(it, these, system, path == 2, HARD if path > 0 else 0.0)
     read(it, kept)
     while goes_on and change > missed and done < (longest if change > FAILED else most) and not late(it.time):
-        took, arrived = along_path(it, these, system, path, min(look, longest) - done)
+        took, arrived = along_path(it, these, system, way, min(look, longest) - done)
         change = better(it, kept, change, ended(it, these, system, tolerance))
         read(it, kept)
-        done, look, goes_on = done + took, LATER_LOOK * look, not arrived and path.place[2] > 0.0
+        done, look, goes_on = done + took, LATER_LOOK * look, not arrived and way.place[2] > 0.0
     return change
 
 

@@ -31,7 +31,7 @@ from recursive_dyn.contact.tuning import SOFTENS
 @compiled
 def evaluate(it: Island, these: Trial, at: Central, system: BlockEquations, y: Block, nu: float) -> float:
     """Impulses, velocities and ``miss`` where w is; the sum of its squares."""
-    total, soft = 0.0, _softness(at, nu)
+    total, (soft, _) = 0.0, _softness(at, nu)
     for e in range(len(it.contacts)):
         if these.scale[e, 0] > 0.0:
             press_contact(it, these, at, e, nu)
@@ -51,23 +51,24 @@ def evaluate(it: Island, these: Trial, at: Central, system: BlockEquations, y: B
 @compiled
 def factored(it: Island, these: Trial, at: Central, system: BlockEquations, nu: float) -> bool:
     """Factor the equations where w is; False where they have no solution."""
-    soft = _softness(at, nu)
+    soft, softens = _softness(at, nu)
     for e in range(len(it.contacts)):
         these.X[e] = 0.0
         if these.scale[e, 0] > 0.0:
-            answer_contact(it, these, at, e, nu, soft)
+            answer_contact(it, these, at, e, nu, soft, softens)
     for e in range(len(it.scalars)):
         these.x[e] = 0.0
         if has_room(it, these, e):
-            answer_row(it, these, at, e, soft)
+            answer_row(it, these, at, e, soft, softens)
     assemble(it, system, these.X, these.x)
     return factor(system)
 
 
 @compiled
-def _softness(at: Central, nu: float) -> float:
-    """The share of its mobility by which each contact and row gives way."""
-    return math.exp(SOFTENS * math.log(nu / at.outside)) if at.outside < np.inf else 0.0
+def _softness(at: Central, nu: float) -> tuple[float, float]:
+    """The share of its mobility by which each contact and row gives way, and with which power of nu."""
+    soft = math.exp(SOFTENS * math.log(nu / at.outside)) if at.outside < np.inf else 0.0
+    return (soft, SOFTENS) if soft > at.least else (at.least, 0.0)
 
 
 @compiled

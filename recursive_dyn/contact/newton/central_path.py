@@ -19,7 +19,7 @@ from recursive_dyn.contact.blocks import Island
 from recursive_dyn.contact.budget import late
 from recursive_dyn.contact.newton.block_equations import Block, BlockEquations
 from recursive_dyn.contact.newton.central_equations import answered, evaluate, factored, orientation
-from recursive_dyn.contact.newton.central_lengths import add, product, size, weigh
+from recursive_dyn.contact.newton.central_lengths import add, go, leave, product, size, weigh
 from recursive_dyn.contact.newton.central_point import Central, central
 from recursive_dyn.contact.newton.natural import Trial
 from recursive_dyn.contact.newton.node_rows import still
@@ -54,12 +54,15 @@ class Path(NamedTuple):
 
 
 @compiled
-def from_outside(it: Island, these: Trial, system: BlockEquations, soft: bool) -> Path:
-    """The path's beginning, which is not sought yet; soft: whether contacts give way at first."""
+def from_outside(it: Island, these: Trial, system: BlockEquations, soft: bool, least: float) -> Path:
+    """The path's beginning, which is not sought yet.
+
+    soft: whether contacts give way at first; least: the share of their mobility by which they do to the end.
+    """
     tau = 2.0 * math.log(max(FROM_OUTSIDE * _fastest(it), PATH_END))
     place = np.empty(3)
     place[0], place[1], place[2] = tau, tau, FIRST_LENGTH
-    return Path(central(it, these, math.exp(tau) if soft else np.inf), still(system), place)
+    return Path(central(it, these, math.exp(tau) if soft else np.inf, least), still(system), place)
 
 
 @compiled
@@ -104,13 +107,12 @@ def _fastest(it: Island) -> float:
 @compiled
 def _onto(it: Island, these: Trial, at: Central, system: BlockEquations, y: Block, nu: float) -> tuple[bool, int]:
     """Onto the path at nu, by Newton's method; (whether it is found, how many factorizations it took)."""
-    squares = evaluate(it, these, at, system, y, nu)
+    squares, n = evaluate(it, these, at, system, y, nu), len(it.contacts)
     for k in range(ONTO_PATH):
         if late(it.time) or not factored(it, these, at, system, nu):
             return False, k + 1
-        weigh(at, len(it.contacts), nu)
         answered(it, these, at, system, at.miss, 0.0, at.change, y)
-        far, share = size(at, at.change, 0.0), 1.0
+        far, share = size(at, n, nu, at.change, 0.0), 1.0
         add(at.w, at.change, 1.0)
         found = evaluate(it, these, at, system, y, nu)
         while not found < (1.0 - LESS * share) * squares and far > ON_PATH and share > LEAST_PART:
@@ -131,7 +133,7 @@ def _tangent(it: Island, these: Trial, at: Central, system: BlockEquations, y: B
     weigh(at, len(it.contacts), nu)
     factored(it, these, at, system, nu)
     answered(it, these, at, system, at.none, 1.0, at.along, y)
-    rate = -orientation(system) / size(at, at.along, 1.0)
+    rate = -orientation(system) / size(at, len(it.contacts), nu, at.along, 1.0)
     at.way[:] = 0.0
     add(at.way, at.along, rate)
     return rate
@@ -144,21 +146,24 @@ def _step(
     """From the base so far along the way, and back to the path across it, by the factors of the base as long as these
     serve; (the size of the first change, or infinity if it is not found, log nu there, factorizations)."""
     tau, first, last, took, fresh = here + length * rate, np.inf, np.inf, 0, True
-    across = product(at, at.way, at.along) + rate
-    add(at.w, at.way, length)
+    across, n = product(at, at.way, at.along) + rate, len(it.contacts)
+    leave(at)
+    go(at, n, math.exp(here), at.way, length)
     for _ in range(CHORDS):
-        if not evaluate(it, these, at, system, y, math.exp(tau)) < np.inf:
+        nu = math.exp(tau)
+        if not evaluate(it, these, at, system, y, nu) < np.inf:
             break
         if not fresh:
             took += 1
-            if not factored(it, these, at, system, math.exp(tau)):
+            if not factored(it, these, at, system, nu):
                 break
+            leave(at)
             answered(it, these, at, system, at.none, 1.0, at.along, y)
             across, fresh = product(at, at.way, at.along) + rate, True
         answered(it, these, at, system, at.miss, 0.0, at.change, y)
         grows = -product(at, at.way, at.change) / across
         add(at.change, at.along, grows)
-        far = size(at, at.change, grows)
+        far = size(at, n, nu, at.change, grows)
         if first == np.inf:
             if not far < NEAR_PATH:
                 break
@@ -168,7 +173,7 @@ def _step(
                 break
             fresh, last = False, np.inf
             continue
-        add(at.w, at.change, 1.0)
+        go(at, n, nu, at.change, 1.0)
         tau, last = tau + grows, far
         if far <= ON_PATH:
             return first, tau, took

@@ -8,9 +8,10 @@ light ones, a million times lighter, are then decided together. It meets
     u_n - target = det(s) / (2 s_0) = nu / (2 z_0),   mu u_t = s_t,
 
 less what a contact may give way, delta z, with delta in proportion to nu^(3/4): where bodies are jammed there is no
-path else, as nothing opens all of their contacts. For nu -> 0 that is Coulomb's law: s_0 -> u_n - target + |s_t|, as De
-Saxce and Feng (1998) shift it. As a function of w all of it is smooth; with s_0 = u_n - target + |s_t| itself, which
-has an edge at rest, paths are not.
+path else, as nothing opens all of their contacts. A least delta may be left: velocities nu / z that contacts of a heavy
+body share what they carry by are below rounding, and what gives way shares it by more. For nu -> 0 that is Coulomb's
+law: s_0 -> u_n - target + |s_t|, as De Saxce and Feng (1998) shift it. As a function of w all of it is smooth; with
+s_0 = u_n - target + |s_t| itself, which has an edge at rest, paths are not.
 
 A scalar row's impulse q is between its bounds where w = q - nu / (q - low) + nu / (high - q).
 """
@@ -26,7 +27,7 @@ from recursive_dyn.codegen.compiled import Floats, compiled
 from recursive_dyn.contact.blocks import Island
 from recursive_dyn.contact.newton.interior import Threes
 from recursive_dyn.contact.newton.natural import Trial, has_room
-from recursive_dyn.contact.tuning import ANSWER_GIVES, SOFTENS
+from recursive_dyn.contact.tuning import HARD
 
 _LEAST = 1e-8  # of what answers a scalar row that nothing bounds: with less, changes would be rounding
 _ROOTS = 60  # steps at most to an impulse between two bounds
@@ -36,17 +37,19 @@ class Central(NamedTuple):
     """Of contacts (n of them) and scalar rows (m), one after the other, of which these have one number in place of
     three.
 
-    mass: by which impulses are velocities, kg; outside: nu at which a contact gives way by its mobility, or infinity.
+    mass: by which impulses are velocities, kg; outside: nu at which a contact gives way by its mobility, or infinity;
+    least: the share of it by which it does at least.
     w: where it is; roots (n + m, 6): eigenvalues of z and s, and the direction of w_t, or, of a row, q, dq / dw,
     dq / dlog nu and -, in m/s. miss: by how much the laws are missed, m/s.
     Linear equations where they were last factored: inverse (n + m, 9): minus what w answers to miss; answer (n + m, 9):
     the same of z; rise, gift: what miss and z do when log nu grows. change, along: solutions of these; way: the
-    direction of the path; base: where it begins; none: zeros; weight (n + m, 5): how changes count there, see
-    ``central_lengths``.
+    direction of the path; base: where it begins; origin, gone: from where w goes, and how far; none: zeros; weight
+    (n + m, 5): how changes count in products; see ``central_lengths``.
     """
 
     mass: float
     outside: float
+    least: float
     w: Threes
     roots: Annotated[np.ndarray, float, 6]
     miss: Threes
@@ -58,18 +61,20 @@ class Central(NamedTuple):
     along: Threes
     way: Threes
     base: Threes
+    origin: Threes
+    gone: Threes
     none: Threes
     weight: Annotated[np.ndarray, float, 5]
 
 
 @compiled
-def central(it: Island, these: Trial, outside: float) -> Central:
-    """Room for an island, all of which is in the middle."""
+def central(it: Island, these: Trial, outside: float, least: float) -> Central:
+    """Room for an island, all of which is in the middle; outside, least: as ``Central`` has them."""
     n = len(it.contacts) + len(it.scalars)
     return Central(
-        _mass(it, these), outside, np.zeros((n, 3)), np.zeros((n, 6)), np.zeros((n, 3)), np.zeros((n, 9)),
+        _mass(it, these), outside, least, np.zeros((n, 3)), np.zeros((n, 6)), np.zeros((n, 3)), np.zeros((n, 9)),
         np.zeros((n, 9)), np.zeros((n, 3)), np.zeros((n, 3)), np.zeros((n, 3)), np.zeros((n, 3)), np.zeros((n, 3)),
-        np.zeros((n, 3)), np.zeros((n, 3)), np.zeros((n, 5)),
+        np.zeros((n, 3)), np.zeros((n, 3)), np.zeros((n, 3)), np.zeros((n, 3)), np.zeros((n, 5)),
     )  # fmt: skip
 
 
@@ -150,8 +155,9 @@ def _gift(x: Floats, gift: Floats) -> None:
 
 
 @compiled
-def answer_contact(it: Island, these: Trial, at: Central, e: int, nu: float, soft: float) -> None:
-    """The linear equations of a contact where it is, which is so soft, and X: how its impulse answers its velocity."""
+def answer_contact(it: Island, these: Trial, at: Central, e: int, nu: float, soft: float, softens: float) -> None:
+    """The linear equations of a contact where it is, which is so soft by such a power of nu, and X: how its impulse
+    answers its velocity."""
     x, mu, X, C, N = at.roots[e], it.frictions[it.contacts[e], 1], these.X[e], at.answer[e], at.inverse[e]
     h, r1, r2 = _slides(x)
     give, both = soft * at.mass * these.scale[e, 0], x[0] * x[1]
@@ -160,15 +166,15 @@ def answer_contact(it: Island, these: Trial, at: Central, e: int, nu: float, sof
     # what u_n has beside s_0 is of rank one: as Sherman and Morrison have it, nothing cancels
     a0 = (h - 1.0) * N[0] - r1 * N[3] - r2 * N[6]
     a1, a2 = (h - 1.0) * N[1] - r1 * N[4] - r2 * N[7], (h - 1.0) * N[2] - r1 * N[5] - r2 * N[8]
-    own, most = 1.0 / (1.0 + a0), ANSWER_GIVES * at.mass * these.scale[e, 0]
-    first, second, across = first + most * x[0], second + most * x[1], across + most * both
+    own, more = 1.0 / (1.0 + a0), max(HARD - soft, 0.0) * at.mass * these.scale[e, 0]
+    first, second, across = first + more * x[0], second + more * x[1], across + more * both
     _spectral(N, (x[0] + x[2]) / first, (x[1] + x[3]) / second, (nu + both) / across, x[4], x[5])
     _after_slide(N, own * a0, own * a1, own * a2)
     _spectral(C, x[0] / first, x[1] / second, both / across, x[4], x[5])
     _after_slide(C, own * a0, own * a1, own * a2)
     _gift(x, at.gift[e])
-    rise, gift, half = at.rise[e], at.gift[e], 0.5 * SOFTENS * (x[0] - x[1])
-    rise[0] = h * gift[0] - r1 * gift[1] - r2 * gift[2] - give * (gift[0] + 0.5 * SOFTENS * (x[0] + x[1]))
+    rise, gift, half = at.rise[e], at.gift[e], 0.5 * softens * (x[0] - x[1])
+    rise[0] = h * gift[0] - r1 * gift[1] - r2 * gift[2] - give * (gift[0] + 0.5 * softens * (x[0] + x[1]))
     rise[1], rise[2] = gift[1] - give * (gift[1] + half * x[4]), gift[2] - give * (gift[2] + half * x[5])
     for i in range(3):
         own = at.mass * mu if i > 0 else at.mass
@@ -228,12 +234,12 @@ def miss_row(it: Island, these: Trial, at: Central, e: int, soft: float) -> floa
 
 
 @compiled
-def answer_row(it: Island, these: Trial, at: Central, e: int, soft: float) -> None:
-    """The linear equations of a scalar row where it is, which is so soft beyond what it is, and x: how its impulse
-    answers its velocity."""
+def answer_row(it: Island, these: Trial, at: Central, e: int, soft: float, softens: float) -> None:
+    """The linear equations of a scalar row where it is, which is so soft beyond what it is by such a power of nu, and
+    x: how its impulse answers its velocity."""
     k, x, more = len(it.contacts) + e, at.roots[len(it.contacts) + e], soft * these.line_scale[e]
     give = (it.lines.soft[it.scalars[e]] + more) * at.mass
     at.inverse[k, 0] = 1.0 / max(x[1] * x[3] + give * x[1], _LEAST * at.mass * these.line_scale[e])
     at.answer[k, 0] = x[1] * at.inverse[k, 0]
-    at.gift[k, 0], at.rise[k, 0] = x[2], (1.0 - give) * x[2] - SOFTENS * more * these.q[e]
+    at.gift[k, 0], at.rise[k, 0] = x[2], (1.0 - give) * x[2] - softens * more * these.q[e]
     these.x[e] = at.answer[k, 0] * at.mass

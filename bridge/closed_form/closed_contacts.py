@@ -11,6 +11,7 @@ from bridge.closed_form.box_box import box_box
 from bridge.closed_form.near_pairs import APART, PairRoom, Rules, near_pairs, rule_of
 from bridge.closed_form.solids import BOX, Poses, Solids, overlap, place_solids
 from bridge.curved.manifold_points import Found, InWorld, turned, written
+from bridge.curved.moving_boxes import HALF, Mover, parts_between, reached
 from bridge.curved.round_box import round_box
 from bridge.curved.round_shapes import round_round
 from bridge.planes.half_spaces import MARGIN
@@ -21,8 +22,6 @@ from recursive_dyn.contact.contacts import STATIC
 
 NO_PAIRS, NO_ROWS = 1, 2  # what ``look_closed`` says where there is too little room for pairs, or for contacts
 BITS = 24  # numbers of shapes fit into as many
-HALF = 0.5  # of a body's inner radius: how far it may get in one part of a step
-MOST_PARTS = 1e9  # parts of a step: no whole number holds those of any speed
 POINTS = 9  # of a pair, at most
 
 
@@ -123,22 +122,32 @@ def _ball(given: ClosedLook, k: int) -> float:
 def cuts_closed(given: ClosedLook, speeds: Speeds) -> int:
     """Parts but one of a step in which nothing gets further into what is near than half its inner radius, or that of
     what it meets; asked where the flight of the step ends."""
-    most, placed_yet, least = 1, False, np.inf
+    most, placed_yet, least, widest, low, high = 1, False, np.inf, 0.0, np.empty(3), np.empty(3)
+    solids, placed = given.solids, given.placed
     for k in range(len(speeds.reach)):
-        least = min(least, speeds.reach[k, 0])
-    for k in range(len(speeds.twists)):
-        start, end = _speed(speeds.starts[k], speeds.reach[k, 1]), _speed(speeds.twists[k], speeds.reach[k, 1])
-        way = speeds.h[0] * max(start, end)
-        if not np.isfinite(way):
-            return 0
-        if way > HALF * least:
-            if not placed_yet:
-                place_solids(given.solids, given.poses, 0.0, given.placed)
-                placed_yet = True
-            deepest = HALF * _smallest_met(given, speeds, k, start > end)
-            if way > deepest:
-                most = max(most, int(min(-np.floor(-way / deepest), MOST_PARTS)))
+        if np.isfinite(speeds.reach[k, 0]):
+            least, widest = min(least, speeds.reach[k, 0]), max(widest, _way(speeds, k))
+    if not np.isfinite(widest) or not widest > HALF * least:
+        return 0
+    for own in range(len(solids.bodies)):
+        body = solids.bodies[own]
+        if body == STATIC or not _way(speeds, body) > HALF * least:
+            continue
+        if not placed_yet:
+            place_solids(solids, given.poses, 0.0, placed)
+            placed_yet = True
+        reached(_mover(given, speeds, own), speeds.h[0], widest, low, high)
+        for k in range(len(solids.bodies)):
+            if overlap(low, high, placed.low[k], placed.high[k]) and rule_of(given.rules, own, k) != APART:
+                most = max(most, _parts_towards(given, speeds, own, k))
     return most - 1
+
+
+@compiled
+def _way(speeds: Speeds, k: int) -> float:
+    """How far a body's surface gets in a step, at most, m."""
+    start, end = _speed(speeds.starts[k], speeds.reach[k, 1]), _speed(speeds.twists[k], speeds.reach[k, 1])
+    return speeds.h[0] * max(start, end)
 
 
 @compiled
@@ -152,20 +161,30 @@ def _speed(twist: Floats, arm: float) -> float:
 
 
 @compiled
-def _smallest_met(given: ClosedLook, speeds: Speeds, body: int, from_start: bool) -> float:
-    """The least inner radius of a body, which flies at its start's speed or its end's, and of all that it may touch and
-    that is where it gets in the step; infinite if nothing is."""
-    low, high, solids, placed, least = np.empty(3), np.empty(3), given.solids, given.placed, np.inf
-    for own in range(len(solids.bodies)):
-        if solids.bodies[own] == body:
-            for i in range(3):
-                middle, size = given.poses[body, i, 3], speeds.reach[body, 2]
-                way = speeds.h[0] * (speeds.starts[body, 3 + i] if from_start else speeds.twists[body, 3 + i])
-                low[i], high[i] = middle - size - max(way, 0.0), middle + size - min(way, 0.0)
-            for k in range(len(solids.bodies)):
-                if overlap(low, high, placed.low[k], placed.high[k]) and rule_of(given.rules, own, k) != APART:
-                    least = min(least, speeds.reach[body, 0])
-                    if solids.bodies[k] != STATIC:
-                        least = min(least, speeds.reach[solids.bodies[k], 0])
-            return least
-    return least
+def _parts_towards(given: ClosedLook, speeds: Speeds, own: int, other: int) -> int:
+    """Parts of a step in which one shape gets no deeper into another than half the inner radius of their bodies."""
+    bodies = given.solids.bodies
+    deepest = HALF * speeds.reach[bodies[own], 0]
+    if bodies[other] != STATIC:
+        deepest = min(deepest, HALF * speeds.reach[bodies[other], 0])
+    return parts_between(_mover(given, speeds, own), _mover(given, speeds, other), speeds.h[0], deepest)
+
+
+@compiled
+def _mover(given: ClosedLook, speeds: Speeds, k: int) -> Mover:
+    """A shape where it is placed, as a box on its way."""
+    body, size, middle = given.solids.bodies[k], given.solids.sizes[k], given.placed.centers[k]
+    half, round, ends, starts = size.copy(), np.zeros(3), np.zeros(6), np.zeros(6)
+    if given.solids.kinds[k] != BOX:
+        half[:], round[:] = size[0], size[0]
+        half[2] += size[1]
+    if body != STATIC:
+        ends[:], starts[:] = speeds.twists[body], speeds.starts[body]
+        arm = np.empty(3)
+        for i in range(3):
+            arm[i] = middle[i] - given.poses[body, i, 3]
+        for i in range(3):
+            p, q = (i + 1) % 3, (i + 2) % 3
+            ends[3 + i] += ends[p] * arm[q] - ends[q] * arm[p]
+            starts[3 + i] += starts[p] * arm[q] - starts[q] * arm[p]
+    return Mover(middle, given.placed.axes[k], half, round, ends, starts)

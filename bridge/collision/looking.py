@@ -11,8 +11,9 @@ from bridge.bodies.true_shapes import TrueShapes
 from bridge.collision.bullet_calls import GONE, Census, Functions, detect, handle_of, is_unchanged, place, regroup, tell
 from bridge.collision.contact_points import NO_ROOM, Aside, Known, PairFrictions, gathered
 from bridge.collision.near_seekers import add_neighbours
-from bridge.collision.placing import HALF, Placement, has_moved, note_dormant, note_due
+from bridge.collision.placing import Placement, has_moved, note_dormant, note_due
 from bridge.collision.raw_points import SURE, RawPoints
+from bridge.curved.moving_boxes import HALF
 from bridge.planes.plane_contacts import PlaneTable, plane_contacts
 from recursive_dyn.codegen.compiled import Compiled, Floats, Integers, compiled
 from recursive_dyn.codegen.loops.calling import Bound

@@ -12,9 +12,6 @@ from bridge.bodies.bullet_groups import OTHERS, STATICS
 from bridge.orientations import quaternion_of
 from recursive_dyn.codegen.compiled import Flags, Floats, Integers, compiled
 
-HALF = 0.5  # of a body's inner radius: how far it may get in one part of a step
-
-
 Many = Sequence[float] | np.ndarray
 
 

@@ -15,9 +15,9 @@ from bridge.collision.bullet_calls import Census, nobody
 from bridge.collision.contact_points import Known
 from bridge.collision.free_bodies import FreeBody, articulated
 from bridge.collision.looking import Haste
-from bridge.collision.placing import HALF
 from bridge.collision.raw_points import BITS
-from bridge.collision.sweeping import MOVING, Sweep, most_parts, who_is_fast
+from bridge.collision.sweeping import Sweep, most_parts, who_is_fast
+from bridge.curved.moving_boxes import HALF
 from bridge.outsiders import WORLD
 from recursive_dyn.contact.contacts import STATIC
 from recursive_dyn.errors import StateError
@@ -116,7 +116,7 @@ class Population:
         """Parts of a step in which nothing gets further than half its inner radius into what is near."""
         count, h = len(sweep.poses), float(sweep.haste.h[0])
         fast, around = np.zeros(count, dtype=np.int64), np.zeros((count, 6))
-        some = who_is_fast(sweep, fast, around, np.zeros((count, MOVING)))
+        some = who_is_fast(sweep, fast, around)
         pairs = [(int(fast[i]), body) for i in range(some) for body in self._within(around[i, :3], around[i, 3:])]
         parts = most_parts(sweep, np.array(pairs, dtype=np.int64).reshape(-1, 2)) if pairs else 1
         for body in self.free:

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import gc
-import os
-import sys
 import weakref
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
@@ -14,6 +12,7 @@ from types import TracebackType
 import numpy as np
 import pybullet
 
+from bridge.display import check_display, has_display
 from bridge.outsiders import WORLD
 from recursive_dyn.errors import StateError
 from recursive_dyn.simulation.interrupts import Held
@@ -172,8 +171,9 @@ def _released(client: int, owned: bool, bodies: Mapping[int, str], mark: str) ->
 
 
 def _opened(gui: bool | None) -> int:
-    wanted = _has_display() if gui is None else gui
+    wanted = has_display() if gui is None else gui
     if wanted:
+        check_display("pass gui=False: mirror.image() draws without one")  # Bullet would end the process
         try:
             window: int = pybullet.connect(pybullet.GUI)
         except pybullet.error as problem:  # there is one window a process
@@ -190,7 +190,3 @@ def _opened(gui: bool | None) -> int:
     if client < 0:
         raise StateError("Bullet has no connection left; close some mirrors")
     return client
-
-
-def _has_display() -> bool:
-    return sys.platform in ("win32", "darwin") or bool(os.environ.get("DISPLAY"))

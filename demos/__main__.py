@@ -5,7 +5,7 @@ import importlib
 import sys
 from pathlib import Path
 
-from bridge.drawing.opengl import has_display
+from bridge.display import has_display
 from demos.gallery import GALLERY, open_gallery, summary, write_gallery
 from demos.stage import run_bullet_window, run_headless, run_window, total_energy
 

@@ -6,7 +6,7 @@ import argparse
 from collections.abc import Sequence
 from pathlib import Path
 
-from bridge.drawing.opengl import has_display
+from bridge.display import has_display
 
 
 def picture_wanted(about: str | None, arguments: Sequence[str] | None) -> Path | None:

@@ -3,33 +3,14 @@
 from __future__ import annotations
 
 import ctypes
-import ctypes.util
-import os
 import sys
 from functools import cache
 from typing import Any
 
+from bridge.display import has_display
 from recursive_dyn.errors import StateError
 
 DRIVERS = "on Debian install libegl1, libgl1 and libgl1-mesa-dri; elsewhere the graphics card's driver"
-
-
-@cache
-def has_display() -> bool:
-    """Whether a window can be opened here."""
-    if not sys.platform.startswith("linux"):
-        return True
-    if not os.environ.get("DISPLAY"):
-        return False
-    library = ctypes.util.find_library("X11")
-    if library is None:
-        return False
-    x11 = ctypes.CDLL(library)
-    x11.XOpenDisplay.restype = ctypes.c_void_p
-    display = x11.XOpenDisplay(None)
-    if display:
-        x11.XCloseDisplay(ctypes.c_void_p(display))
-    return bool(display)
 
 
 @cache

@@ -9,9 +9,10 @@ from typing import Any
 
 import numpy as np
 
+from bridge.display import check_display
 from bridge.drawing.framebuffer import Framebuffer
 from bridge.drawing.gl_context import DrawingContext
-from bridge.drawing.opengl import gl, has_display, pyglet_here
+from bridge.drawing.opengl import gl, pyglet_here
 from recursive_dyn.errors import StateError
 
 WIDTH, HEIGHT, TEXT, GAP = 256, 192, 74, 18  # of a card's picture, of the lines below it, between cards; pixels
@@ -42,8 +43,8 @@ class Picker:
     ) -> None:  # fmt: skip
         if not cards:
             raise StateError("there is nothing to pick from: give a card at least")
-        if not hidden and not has_display():
-            raise StateError("there is no display for a window here")
+        if not hidden:
+            check_display("choose by name instead")
         self._cards, self._pyglet = tuple(cards), pyglet_here()
         self._context = DrawingContext(*size, caption=title, resizable=True, visible=not hidden, vsync=False)
         self._at, self._scrolled = 0, 0.0

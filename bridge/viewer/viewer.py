@@ -9,9 +9,9 @@ from pathlib import Path
 
 import numpy as np
 
+from bridge.display import check_display
 from bridge.drawing.camera import Camera
 from bridge.drawing.gl_context import DrawingContext
-from bridge.drawing.opengl import has_display
 from bridge.picture.scene_view import SceneView
 from bridge.picture.shown import View
 from bridge.viewer.controls import HELP, Controls
@@ -52,11 +52,8 @@ class Viewer:
         view: Callable[[], View] | None = None,
         panel: str | None = None,
     ) -> None:
-        if not hidden and not has_display():
-            raise StateError(
-                "there is no display for a window here; bridge.Pictures(scene, simulation) draws without one, and"
-                " xvfb-run gives a program one that nobody sees"
-            )
+        if not hidden:
+            check_display("bridge.Pictures(scene, simulation) draws without one")
         if not isinstance(simulation, Playable | Recording):
             raise StateError(
                 f"a viewer shows a Simulation, a motion on a manifold or a Recording, not {type(simulation).__name__}"

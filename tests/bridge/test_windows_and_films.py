@@ -99,6 +99,30 @@ print("done")
     assert result.returncode == 0 and "done" in result.stdout, result.stdout + result.stderr
 
 
+@pytest.mark.skipif(not sys.platform.startswith("linux"), reason="elsewhere there is always a display")
+@pytest.mark.parametrize("display", [None, ":9731"])
+def test_a_window_without_a_display_is_refused_before_bullet_ends_the_process(display):
+    """None, or a server that nobody runs; where nobody asked for a window there is none."""
+    code = """
+import pybullet, recursive_dyn as rd
+from bridge import PyBulletMirror
+from scene import Body, Scene, joints, shapes
+scene = Scene()
+scene.world.attach(Body("b", [shapes.Sphere(0.3)]), joints.free(), at=rd.pose(xyz=(0, 0, 1)))
+sim = rd.Simulation(scene.compile())
+try:
+    PyBulletMirror(scene, sim, gui=True)
+except rd.StateError as error:
+    print(error)
+with PyBulletMirror(scene, sim) as mirror:
+    print(pybullet.getConnectionInfo(mirror.client)["connectionMethod"] == pybullet.DIRECT)
+"""
+    environment = {k: v for k, v in os.environ.items() if k != "DISPLAY"} | ({"DISPLAY": display} if display else {})
+    result = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, env=environment, check=False)
+    told = result.stdout.splitlines()[-2:]
+    assert result.returncode == 0 and "no display" in told[0] and "gui=False" in told[0] and told[1] == "True"
+
+
 def test_normals_are_smooth_on_round_and_sharp_on_square_bodies():
     ball = trimesh.creation.icosphere(subdivisions=3)
     shaded = Triangles.shaded(ball.vertices, ball.faces)

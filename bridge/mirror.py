@@ -190,7 +190,7 @@ class PyBulletMirror:
 
     @cached_property
     def queries(self) -> Queries:
-        """Rays, boxes and distances among the bodies by name, where they were mirrored: ``queries.ray(start, end)``."""
+        """Rays, boxes and distances among the bodies by name, where the state has them: ``queries.ray(start, end)``."""
         return Queries(self._connection, self._mirrored.bodies.of, self._whereabouts.catch_up)
 
     def pair(self, a: Any, b: Any, collide: bool | None = None, material: Material | None = None) -> None:
@@ -203,7 +203,7 @@ class PyBulletMirror:
             self._mirrored.pair_again(getattr(a, "name", a), getattr(b, "name", b))
 
     def image(self, width: int = 640, height: int = 480, camera: Camera | None = None, samples: int = 1) -> np.ndarray:
-        """A picture of the last ``sync``: red, green, blue, (height, width, 3), uint8. It needs no display.
+        """A picture of the present state: red, green, blue, (height, width, 3), uint8. It needs no display.
 
         A camera that leaves its target and distance open frames the scene as at the first picture, so that films do not
         shake. ``samples=4`` smooths edges and takes four times as long.

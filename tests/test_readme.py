@@ -22,6 +22,7 @@ OUTCOMES = {  # of a page's examples, one after the other
     "integrators.md": "report.halvings >= report.steps_halved > 0 and report.unexplained_energy == 0.0",
     "mechanisms.md": "len(joint.coordinates) == 5 and len(machine.bodies) >= 6",
     "contact.md": "motion.time > 1.9 and motion.solution.converged and motion.solution.penetration < 1e-3",
+    "queries.md": "inside + (moved.body,) == ('crate', 'ball') and np.allclose([near.distance, ranges[0]], 0.8, 1e-3)",
     "control.md": "np.abs(error).max() < 1e-2 and np.abs(left).max() < 1e-2",
     "derivatives.md": "by_mass.shape == (7, 1) and A.shape == (14, 14) and B.shape == (14, 7)",
     "manifolds.md": "abs(motion.drift) < 1e-9",

@@ -11,12 +11,13 @@ from recursive_dyn.simulation.surroundings import Surrounded
 
 
 class Whereabouts:
-    """``poses`` (nb, 4, 4) of the simulation's bodies as they were mirrored last, and Bullet's bodies there.
+    """``poses`` (nb, 4, 4) of the simulation's bodies at its present state, and Bullet's bodies there.
 
     A look for contacts puts Bullet's bodies where it needs them. So they are put where a step ended only if someone may
     see them there without a word to the mirror: in a connection that is the caller's, or whose number was told, in a
     window, or beside bodies that Bullet has of its own. Those without shapes nothing can meet or see: they follow where
-    Bullet may be asked for them by number. Else ``catch_up`` puts them there.
+    Bullet may be asked for them by number. Else ``catch_up`` puts them there, and where they are once somebody wrote to
+    the state.
 
     behind: whether the simulation went on, and where it got to is yet to be read; Ctrl-C may come between the two.
     """
@@ -43,8 +44,8 @@ class Whereabouts:
 
     @property
     def poses(self) -> np.ndarray:
-        """Poses as they were mirrored last."""
-        if self.behind:
+        """Poses at the simulation's present state; Bullet's bodies are late where they were mirrored elsewhere."""
+        if self.behind or self._feeling is None or not np.array_equal(self._numbers, self._feeling.present.frames):
             self._read()
         return self._poses
 
@@ -86,7 +87,7 @@ class Whereabouts:
         self._surroundings.place(self._poses, self._twists, self._told or anew, anew)
 
     def catch_up(self) -> None:
-        """Put Bullet's bodies where they were mirrored, if that is yet to be done."""
+        """Put Bullet's bodies where the simulation has them, if that is yet to be done."""
         poses = self.poses
         if self._surroundings.late:
             with self._connection.guard():

@@ -11,6 +11,7 @@ from recursive_dyn.simulation.simulation import Simulation
 from scene import Scene
 
 if TYPE_CHECKING:
+    from bridge.collision.queries import Queries
     from bridge.mirror import PyBulletMirror
 
 CLOSED_FORM, BULLET = "closed form", "bullet"
@@ -20,6 +21,11 @@ class GameWorld(Protocol):
     """A scene and its simulation among what may be touched; collisions: by which it is found."""
 
     collisions: str
+
+    @property
+    def queries(self) -> Queries:
+        """Rays, boxes and distances; StateError where there are none."""
+        ...
 
     def step(self) -> None:
         """One timestep."""
@@ -45,6 +51,11 @@ class BulletWorld:
         self._mirror: PyBulletMirror = PyBulletMirror(scene, simulation, ground=False, gui=False)
         self.step, self.update, self.close = self._mirror.step, self._mirror.update, self._mirror.close
 
+    @property
+    def queries(self) -> Queries:
+        """Those of the mirror."""
+        return self._mirror.queries
+
 
 class ClosedWorld:
     """Collisions in closed form."""
@@ -57,6 +68,14 @@ class ClosedWorld:
         simulation.surroundings = self._surroundings
         simulation.warm_up()
         self.step = simulation.step
+
+    @property
+    def queries(self) -> Queries:
+        """None: StateError that says who answers them."""
+        raise StateError(
+            "this plugin's contacts are found in closed form, which answers no queries: make it with"
+            f" collisions='{BULLET}', whose plugin.queries are those of a PyBulletMirror"
+        )
 
     def update(self) -> None:
         """Compile the scene again, and go on with what stayed."""

@@ -6,7 +6,7 @@ from collections import deque
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from threading import Lock
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -21,6 +21,9 @@ from recursive_dyn.simulation.simulation import Simulation
 from recursive_dyn.simulation.state import real, whole
 from recursive_dyn.simulation.stepping.preparation import Preparation
 from scene import Scene
+
+if TYPE_CHECKING:
+    from bridge.collision.queries import Queries
 
 StepCallback = Callable[["Plugin"], object]
 
@@ -89,6 +92,13 @@ class Plugin:
     def bodies(self) -> tuple[str, ...]:
         """Names of the bodies in the order of their poses."""
         return tuple(self.simulation.dynamics.bodies)
+
+    @property
+    def queries(self) -> Queries:
+        """Rays, boxes and distances at the present state, after the last step: those of the mirror, where collisions
+        are "bullet". StateError for "closed form", which has none, and once it is closed."""
+        self._check_open()
+        return self._world.queries
 
     @property
     def dropped(self) -> float:

@@ -130,15 +130,26 @@ def test_so_does_who_put_bodies_of_his_own_beside_them(rolling):
         np.testing.assert_array_equal(standing(rolling, client), rolling.sim.frames()[0][0, :3, 3])
 
 
-def test_queries_and_pictures_are_of_the_last_step_whatever_was_written_to_the_state_since(rolling):
+@pytest.mark.parametrize("told", [False, True])
+def test_queries_and_pictures_are_of_the_present_state_without_a_sync(rolling, told):
+    """What was written to the state counts at once, and once more when it is taken back."""
+    if told:
+        assert rolling.client >= 0
     for _ in range(3):
         rolling.step()
         x, _, z = rolling.sim.frames()[0][0, :3, 3]
         picture, q = rolling.image(32, 24), rolling.sim.q.copy()
-        rolling.sim.q[2] += 5.0
-        assert rolling.queries.ray((x, 0, 3), (x, 0, 0)).point[2] == pytest.approx(z + 0.1, abs=1e-6)
-        np.testing.assert_array_equal(rolling.image(32, 24), picture)
+        rolling.sim.q[0] += 0.3
+        asked = rolling.queries
+        assert asked.ray((x + 0.3, 0, 3), (x + 0.3, 0, 0.01)).point[2] == pytest.approx(z + 0.1, abs=1e-6)
+        assert asked.ray((x, 0, 3), (x, 0, 0.01)) is None
+        assert "ball" in asked.overlapping((x + 0.25, -0.1, z), (x + 0.35, 0.1, z))
+        rolling.sim.q[2] += 1.0
+        assert asked.closest("ball", "world", 5.0).distance == pytest.approx(z + 0.9, abs=1e-6)
+        assert (rolling.image(32, 24) != picture).any()
         rolling.sim.q[:] = q
+        assert asked.ray((x, 0, 3), (x, 0, 0.01)).point[2] == pytest.approx(z + 0.1, abs=1e-6)
+        np.testing.assert_array_equal(rolling.image(32, 24), picture)
 
 
 @pytest.mark.skipif(not hasattr(signal, "setitimer"), reason="no timer that interrupts")

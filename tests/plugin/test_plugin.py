@@ -117,6 +117,25 @@ def test_a_ball_hits_as_fast_as_it_fell(plugin):
     assert np.allclose(hits[0].normal, (0, 0, 1)) and np.allclose(hits[0].point, (0, 0, 0), atol=1e-3)
 
 
+def test_a_plugin_by_bullet_answers_queries_where_the_state_is_and_closed_forms_say_who_does(plugin):
+    if plugin.collisions == "closed form":
+        with pytest.raises(rd.StateError, match=r"closed form.*collisions='bullet'.*PyBulletMirror"):
+            plugin.queries.ray((0, 0, 5), (0, 0, 0.1))
+        return
+    seen = []
+    plugin.after_step.append(lambda game: seen.append(game.queries.ray((0, 0, 5), (0, 0, 0.1))))
+    plugin.step(24)
+    assert [hit.body for hit in seen] == ["ball 0"] * 24
+    heights = [0.7 - 9.81 / 2 * (k * H) ** 2 for k in range(1, 25)]
+    np.testing.assert_allclose([hit.point[2] for hit in seen], heights, atol=1e-3)  # a sphere's top
+    plugin.simulation.place("ball 0", rd.pose((3, 1, 2)))
+    assert plugin.queries.ray((0, 0, 5), (0, 0, 0.1)) is None
+    assert plugin.queries.closest("ball 0", "world", 5.0).distance == pytest.approx(1.9, abs=1e-6)
+    plugin.close()
+    with pytest.raises(rd.StateError, match="Plugin is closed"):
+        plugin.queries  # noqa: B018
+
+
 def test_a_slow_touch_is_no_hit():
     with bridge.Plugin(yard(1, gap=0.001)) as plugin:
         plugin.on_frame(16 * H)

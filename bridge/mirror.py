@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from contextlib import suppress
 from functools import cached_property
-from types import TracebackType
 from typing import Any
 
 import numpy as np
 
 from bridge.bodies.apart import still
 from bridge.bodies.mirrored_scene import MirroredScene
+from bridge.bodies.scene_and_motion import check_scene_and_motion
 from bridge.bodies.visuals import SCENERY, Visual, rgba
 from bridge.collision.bullet_surroundings import BulletSurroundings
 from bridge.collision.contact_keys import KeyNumbers, renumbered
@@ -19,7 +19,7 @@ from bridge.collision.overlaps import overlapping, warn_of
 from bridge.collision.queries import Queries
 from bridge.collision.whereabouts import Whereabouts
 from bridge.connection import Connection
-from bridge.drawing.camera import Camera
+from bridge.drawing.camera import Camera, camera_of
 from bridge.meshes.triangle_mesh import Triangles, checked
 from bridge.meshes.tube import tube
 from bridge.picture import window
@@ -68,6 +68,7 @@ class PyBulletMirror:
         gui: bool | None = None, renderer: str | None = None, contact: bool = True,
     ) -> None:  # fmt: skip
         check_picture(renderer)
+        check_scene_and_motion("PyBulletMirror", scene, sim)
         self.scene, self.sim = scene, sim
         self._feeling = sim if isinstance(sim, Surrounded) else None
         self._renderer = renderer
@@ -209,7 +210,7 @@ class PyBulletMirror:
         shake. ``samples=4`` smooths edges and takes four times as long.
         """
         check_picture(self._renderer, width, height, samples)
-        view = Camera() if camera is None else camera
+        view = camera_of(camera)
         with self._connection.guard(hold=False):
             renderer = renderer_of(self._renderer)
             return self._display.picture(renderer, self._whereabouts.poses, view, (int(width), int(height)), samples)
@@ -245,9 +246,7 @@ class PyBulletMirror:
     def __enter__(self) -> PyBulletMirror:
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         self.close()
 
     @property

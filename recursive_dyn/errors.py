@@ -15,3 +15,9 @@ class SceneFileError(ValueError):
 
 class OperandError(ModelError, TypeError):
     """Operands that an operation does not take: a vector added to a matrix, the dot product of a scalar."""
+
+
+class MissingError(StateError, KeyError):
+    """What is asked for by a name that has nothing now, though it could: a coordinate without a motor."""
+
+    __str__ = Exception.__str__  # not a KeyError's, which quotes

@@ -15,6 +15,7 @@ from scene.joints.elementary import free
 from scene.joints.parametric_joint import Joint
 from scene.mass_properties import MassProperties, of_body
 from scene.number_checks import as_floats, entries, rigid_pose
+from scene.refused_settings import refused
 from scene.scalars import lowered, shown
 from scene.shapes import Shape
 from scene.standing_alone import Lone, StandingAlone
@@ -137,6 +138,7 @@ class World(Node):
 
 
 _SAID = frozenset(("_name", "joint", "properties", "place", "strength"))  # a body is lowered from all but the last
+_SET = _SAID | {"name", "parent", "children", "shapes", "order", "act", "lowered", "charted", "lone"}
 
 
 class Body(Node, BodySymbols):
@@ -144,7 +146,11 @@ class Body(Node, BodySymbols):
 
     shapes: its geometry, each at its own pose; mass (kg), center_of_mass (3,) in m, inertia (3, 3) about the centre of
     mass in body axes, kg m^2: numbers or expressions of scene parameters; what is not given follows from the shapes and
-    density (kg/m^3, 1000 if not given). The body's frame is its joint's child frame. Raises ModelError naming the body.
+    density (kg/m^3, 1000 if not given). The body's frame is its joint's child frame. Raises ModelError naming the body,
+    also for setting what it does not have.
+
+    Its list ``shapes`` may be changed later: a mirror and a plugin follow at ``update()``. What it weighs,
+    ``properties``, stays as it was made.
     """
 
     lowered: Any  # what it was lowered to as it is; None where it is something else since
@@ -170,6 +176,8 @@ class Body(Node, BodySymbols):
         self.strength: Strength | None = None
 
     def __setattr__(self, name: str, value: Any) -> None:
+        if name not in _SET and not name.startswith("_") and not self._declares(name):
+            raise refused(self._name, name, dir(self))
         super().__setattr__(name, value)
         if name in _SAID:
             own = vars(self)
@@ -177,6 +185,12 @@ class Body(Node, BodySymbols):
             if name == "joint":
                 own["charted"] = value is not None and value.of_one_chart is not value
             self._stand_no_more()
+
+    @classmethod
+    def _declares(cls, name: str) -> bool:
+        """Whether a subclass has an attribute of that name, other than what follows from others here."""
+        own = [kind for kind in cls.__mro__ if kind not in Body.__mro__]
+        return any(name in vars(kind) or name in vars(kind).get("__annotations__", {}) for kind in own)
 
     def keep(self, lowered: Any) -> None:
         """Keep what it was lowered to, for as long as it stays what it is."""

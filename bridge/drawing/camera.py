@@ -123,3 +123,13 @@ class Camera:
         """Distances in m of the nearest and the farthest thing drawn."""
         distance = 1.0 if self.distance is None else self.distance
         return 0.05 * distance, 60.0 * distance
+
+
+def camera_of(given: Camera | None) -> Camera:
+    """The camera that was given, or one that shows the whole scene. Raises ModelError for what is none."""
+    if not isinstance(given, Camera | None):
+        raise ModelError(
+            "camera takes a bridge.Camera, such as Camera(distance=3.0, yaw=35.0, pitch=-22.0, target=(0, 0, 1)), not"
+            f" {given!r}"
+        )
+    return Camera() if given is None else given

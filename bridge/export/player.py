@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from bridge.drawing.camera import Camera
+from bridge.drawing.camera import Camera, camera_of
 from bridge.drawing.light import towards_light
 from bridge.drawing.painter import FOG, HORIZON, ZENITH
 from bridge.export.gltf import Exported, Staged, glb, staged
@@ -80,7 +80,7 @@ def html(scene: Scene, motion: Exported, path: str | Path | None = None, **optio
 
 def _facts(view: Staged, track: PoseTrack, camera: Camera | None, fps: float, follow: str | None) -> dict[str, Any]:
     """What the page needs beside the motion; directions and places as glTF has them, y up."""
-    camera = Camera() if camera is None else camera
+    camera = camera_of(camera)
     follow = camera.target if follow is None and isinstance(camera.target, str) else follow
     camera = camera.aimed(track.bodies, track.poses[0]).framed(outline(view.pieces, track.poses[0]), ASPECT)
     place = [0.0, 0.0, 0.0] if follow is None else track.poses[0, track.bodies.index(follow), :3, 3]

@@ -6,7 +6,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from bridge.drawing.camera import Camera
+from bridge.bodies.scene_and_motion import check_scene_and_motion
+from bridge.drawing.camera import Camera, camera_of
 from bridge.drawing.gl_context import offscreen
 from bridge.drawing.instances import Instances
 from bridge.drawing.painter import Quality, offscreen_painter
@@ -35,6 +36,7 @@ class Pictures:
     """
 
     def __init__(self, scene: Scene, moving: Moving, ground: bool | float = True) -> None:
+        check_scene_and_motion("Pictures", scene, moving)
         self._moving, self._view = moving, SceneView(scene, moving, ground)
         self._outline: np.ndarray | None = None
         self._context = offscreen()
@@ -63,5 +65,5 @@ class Pictures:
         if self._outline is None:
             self._outline = outline(self._view.pieces, poses)
         self._things.place(poses)
-        view = (Camera() if camera is None else camera).aimed(self._view.names, poses)
+        view = camera_of(camera).aimed(self._view.names, poses)
         return view.framed(self._outline, aspect)

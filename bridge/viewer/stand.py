@@ -9,7 +9,7 @@ from pathlib import Path
 
 import numpy as np
 
-from bridge.drawing.camera import Camera
+from bridge.drawing.camera import Camera, camera_of
 from bridge.drawing.framebuffer import Framebuffer
 from bridge.drawing.gl_context import DrawingContext
 from bridge.drawing.light import towards_light
@@ -47,7 +47,7 @@ class Stand:
         shown = self._now()
         points = outline(shown.pieces, shown.poses)
         width, height = context.window.get_size()
-        camera = Camera() if camera is None else camera
+        camera = camera_of(camera)
         self._first = camera.aimed(self.names, shown.poses).framed(points, width / height)
         self.camera = self._first
         self._sun = towards_light(self._first)  # it stands still while the camera moves

@@ -1,12 +1,13 @@
 """Slips of the first ten minutes: each is refused where it is made, by name, with what to do."""
 
+import copy
 import re
 
 import numpy as np
 import pytest
 
 import recursive_dyn as rd
-from bridge import Camera
+from bridge import Camera, Pictures, PyBulletMirror
 from recursive_dyn import manifold
 from scene import Body, Scene, joints, shapes
 
@@ -33,6 +34,67 @@ def test_a_misspelt_attribute_is_no_attribute(simulation, name, said):
     with pytest.raises(rd.StateError, match=f"a Simulation has no '{name}'; {said}"):
         setattr(simulation, name, 0.1)
     assert not hasattr(simulation, name)
+
+
+@pytest.mark.parametrize(
+    ("name", "said"),
+    [
+        ("mass", r"Body\('arm', .*scene.parameter.*body.properties"), ("inertia", "scene.parameter"),
+        ("color", r"shapes have it.*color=\(1, 0, 0, 1\)"), ("friction", r"rd.Material\(friction"),
+        ("position", r"attach.*simulation.place\('arm'"), ("limits", "its joint has it"),
+        ("shape", "did you mean 'shapes'"), ("colr", "a subclass of Body declares"),
+    ],
+)  # fmt: skip
+def test_what_a_body_does_not_have_or_keeps_is_not_set(name, said):
+    body = Body("arm", [shapes.Sphere(0.1)], mass=2.0)
+    before = dict(vars(body))
+    with pytest.raises(rd.ModelError, match=rf"'arm'.*{said}|{said}"):
+        setattr(body, name, 3.0)
+    assert vars(body) == before and body.mass == 2.0
+
+
+def test_a_subclass_of_body_has_attributes_of_its_own_and_copies_keep_them():
+    class Wheel(Body):
+        slip: float = 0.0
+
+        def __init__(self, name: str) -> None:
+            super().__init__(name, [shapes.Sphere(0.1)])
+            self.slip, self._own = 0.5, 1
+
+    wheel = copy.deepcopy(Wheel("w"))
+    assert (wheel.slip, wheel._own) == (0.5, 1)
+    with pytest.raises(rd.ModelError, match="body 'w' has no 'slop'; did you mean 'slip'"):
+        wheel.slop = 1.0
+
+
+@pytest.mark.parametrize(
+    ("view", "said"),
+    [
+        (
+            lambda scene, sim: PyBulletMirror(sim, scene, gui=False),
+            r"PyBulletMirror\(scene, simulation\), the other way",
+        ),
+        (lambda scene, sim: Pictures(sim, scene), r"Pictures\(scene, simulation\), the other way"),
+        (lambda scene, sim: PyBulletMirror("crane.urdf", sim, gui=False), "not str first"),
+        (lambda scene, sim: PyBulletMirror(scene, sim.dynamics, gui=False), r"rd.Simulation\(scene.compile\(\)\)"),
+        (lambda scene, sim: PyBulletMirror(scene, None, gui=False), "not of NoneType"),
+    ],
+)
+def test_a_view_says_what_it_takes_in_which_order(simulation, view, said):
+    with pytest.raises(rd.ModelError, match=said):
+        view(scene_of(Body("ball", [shapes.Sphere(0.1)])), simulation)
+
+
+@pytest.mark.parametrize("camera", [(1, 2, 3), "ball", 2.0])
+def test_a_camera_is_a_camera(simulation, camera):
+    scene = scene_of(Body("ball", [shapes.Sphere(0.1)]))
+    with pytest.raises(rd.ModelError, match=r"camera takes a bridge.Camera, such as Camera\("):
+        Pictures(scene, simulation).image(64, 48, camera=camera)
+    with (
+        PyBulletMirror(scene, rd.Simulation(scene.compile()), gui=False) as mirror,
+        pytest.raises(rd.ModelError, match=r"camera takes a bridge.Camera, such as Camera\("),
+    ):
+        mirror.image(64, 48, camera=camera)
 
 
 def test_a_motion_on_a_manifold_is_as_strict():

@@ -26,6 +26,19 @@ def test_a_speed_that_no_step_follows_is_told_at_once(integrator, speed):
 
 
 @pytest.mark.parametrize("integrator", INTEGRATORS)
+@pytest.mark.parametrize("slot", [0, 3])
+def test_a_speed_beyond_all_numbers_is_told_by_its_coordinate(integrator, slot):
+    """Also of a turn, whose quaternion overflows where the step's end is looked for."""
+    scene = Scene()
+    scene.world.attach(Body("ball", mass=1.0, inertia=0.01 * np.eye(3)), joints.free())
+    sim = rd.Simulation(scene.compile(), 1 / 240, integrator)
+    sim.v[slot] = 1e200
+    name = sim.dynamics.velocity_coordinates[slot]
+    with pytest.raises(rd.StateError, match=rf"t = 0 s: .*coordinate '{name}'.*state is kept"):
+        sim.step()
+
+
+@pytest.mark.parametrize("integrator", INTEGRATORS)
 def test_great_speeds_that_are_real_go_on(integrator):
     """A wheel about its axis of symmetry, and what a great force made fast."""
     d = random_scene(3, 1, kinds=("prismatic",)).dynamics()

@@ -1,6 +1,7 @@
 """Motors: the implicit closed form of a hinge, whatever the timestep, bounds, limits, whole joints, gains not given."""
 
 import copy
+from dataclasses import replace
 from itertools import pairwise
 
 import numpy as np
@@ -300,3 +301,37 @@ def test_an_arm_that_motors_hold_is_told_to_be_at_rest(h):
     sim.step(round(5 / h))
     assert np.abs(sim.q - before).max() < 1e-9
     assert np.abs(sim.v).max() < 1e-4
+
+
+def test_a_motor_is_exchanged_and_not_changed_and_one_that_is_missing_is_told_by_name():
+    sim = running(hinge(), position=1.0)
+    with pytest.raises(rd.StateError, match=r"put another one there: .*position=2"):
+        sim.motors["arm.angle"].position = 2
+    with pytest.raises(rd.StateError, match="a Motor has no 'target'; it has position, velocity"):
+        sim.motors["arm.angle"].target = 2
+    sim.motors["arm.angle"] = replace(sim.motors["arm.angle"], position=2)
+    with pytest.raises(rd.StateError, match="did nothing in the last step"):
+        sim.motor_forces["arm.angle"]
+    sim.step()
+    assert sim.motor_forces["arm.angle"].force > 0 and copy.deepcopy(sim.motor_forces) == dict(sim.motor_forces)
+    del sim.motors["arm.angle"]
+    for ask in (
+        lambda: sim.motor_forces["arm.angle"],
+        lambda: sim.motors["arm.angle"],
+        lambda: sim.motors.pop("arm.angle"),
+    ):
+        with pytest.raises(rd.StateError, match=r"^'arm.angle' has no motor: .*= rd.Motor\(...\)"):
+            ask()
+    assert "arm.angle" not in sim.motors and sim.motors.get("arm.angle") is None  # as of any mapping
+    with pytest.raises(rd.ModelError, match=r"unknown coordinate 'arm.angel'"):
+        sim.motor_forces["arm.angel"]
+
+
+def test_forces_of_a_motor_of_a_whole_joint_are_told_by_coordinate():
+    scene = Scene()
+    scene.world.attach(Body("ball", mass=1.0, inertia=np.eye(3)), joints.ball())
+    sim = rd.Simulation(scene.compile())
+    sim.motors["ball"] = rd.Motor(position=(0, 0, 0, 1))
+    sim.step()
+    with pytest.raises(rd.StateError, match=r"told by coordinate: ball.wx, ball.wy, ball.wz"):
+        sim.motor_forces["ball"]

@@ -263,7 +263,7 @@ def test_a_window_without_a_mirror_follows_edits_too():
     for wrong in (None, "motion.npz"):
         with pytest.raises(rd.StateError, match="a viewer shows a Simulation"):
             Viewer(scene, wrong, hidden=True)
-        with pytest.raises(rd.ModelError, match="a picture is of a simulation"):
+        with pytest.raises(rd.ModelError, match="Pictures is of a simulation"):
             Pictures(scene, wrong)
 
 

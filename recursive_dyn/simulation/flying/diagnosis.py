@@ -3,7 +3,8 @@ force element."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from contextlib import suppress
 
 import numpy as np
 
@@ -18,7 +19,7 @@ from recursive_dyn.model.force_element import ForceElement
 from recursive_dyn.model.model import Model
 from recursive_dyn.recursion.context import RECURSIVE
 
-_SHARES = np.linspace(0.0, 1.0, 9)  # of a step, at which elements are looked at
+_SHARES = np.linspace(0.0, 1.0, 9).tolist()  # of a step, at which elements are looked at
 _MUCH = 0.1  # of the kinetic energy, from which on the power of an element in a step explains what became of it
 
 
@@ -52,8 +53,7 @@ def row_without_value(dynamics: Dynamics, q: np.ndarray, v: np.ndarray, h: float
     if not dynamics.constraints:
         return None
     program, parameters = dynamics.program("constraint_positions"), dynamics.parameters.values_array
-    for share in (0.5, 1.0):
-        ahead = dynamics.integrate(q, v, share * h)
+    for ahead in _ahead(dynamics, q, v, h, (0.5, 1.0)):
         bad = np.flatnonzero(~np.isfinite(run(program, {"q": ahead, "parameters": parameters})["phi"]))
         if len(bad):
             return dynamics.constraints[int(bad[0])]
@@ -87,16 +87,25 @@ def _elements_alone(
 ) -> Iterator[tuple[str, np.ndarray]]:  # fmt: skip
     """Every force element and its generalized forces (shares, nv), without what joints do, on the way from q in h."""
     model, parameters = dynamics.model, dynamics.parameters.values_array
-    way = [dynamics.integrate(q, v, share * h) for share in _SHARES]
+    way = list(_ahead(dynamics, q, v, h, _SHARES)) if model.forces and not model.held else []
 
     def passive(elements: tuple[ForceElement, ...]) -> np.ndarray:
         program = ModelFunctions(model.changed(forces=elements), RECURSIVE).build("passive_forces")
         return np.array([run(program, {"q": at, "v": v, "parameters": parameters})["tau"] for at in way])
 
-    if model.forces and not model.held:
+    if way:
         own = passive(())
         for element in model.forces:
             yield element.name, passive((element,)) - own
+
+
+def _ahead(
+    dynamics: Dynamics, q: np.ndarray, v: np.ndarray, h: float, shares: Sequence[float]
+) -> Iterator[np.ndarray]:  # fmt: skip
+    """Where v leads from q in these shares of h, as far as that is anywhere."""
+    for share in shares:
+        with suppress(StateError):  # so fast that numbers overflow
+            yield dynamics.integrate(q, v, share * h)
 
 
 def _driven(

@@ -106,9 +106,11 @@ def _no_value(dynamics: Dynamics, q: _Array, v: _Array, h: float, output: _Array
         )
     nq, nv = dynamics.nq, dynamics.nv
     bad_v = np.flatnonzero(~np.isfinite(output[nq : nq + nv]))
-    index = int(bad_v[np.argmax(np.abs(v[bad_v]))]) if len(bad_v) else int(np.argmax(np.abs(v)))
+    fastest = int(np.argmax(np.abs(v)))
+    index = int(bad_v[np.argmax(np.abs(v[bad_v]))]) if len(bad_v) else fastest
+    other = f" beside {dynamics.label('v', fastest)} at {v[fastest]:.4g}" if index != fastest else ""
     return (
-        f"the next state is not finite at {dynamics.label('v', index)}, which moves at {v[index]:.4g}"
+        f"the next state is not finite at {dynamics.label('v', index)}, which moves at {v[index]:.4g}{other}"
         f"{_violent(dynamics, q, v, h)}; use a"
         " smaller timestep, or look at its joint there. The last good state is kept"
     )

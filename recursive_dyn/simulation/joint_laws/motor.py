@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, fields
 from math import isfinite
 from typing import Any
@@ -67,6 +67,20 @@ class Motor:
         return f"Motor({', '.join(told)})"
 
 
+def _unchanged(motor: Motor, name: str, value: Any) -> None:
+    """A motor is put in place of another, so that whoever steps learns of it."""
+    names = [field.name for field in fields(motor)]
+    if name not in names:
+        raise StateError(f"a Motor has no '{name}'; it has {', '.join(names)}")
+    raise StateError(
+        f"a Motor is not changed in place; put another one there: simulation.motors[...] = rd.Motor({name}={value!r},"
+        f" ...), or dataclasses.replace(motor, {name}={value!r}), which keeps the rest"
+    )
+
+
+Motor.__setattr__ = _unchanged  # type: ignore[method-assign, assignment]
+
+
 @dataclass(frozen=True)
 class MotorForce:
     """What a motor did: its mean force on the joint over the last step, N or N m, and the most that it may be."""
@@ -84,6 +98,20 @@ class MotorForce:
     def saturated(self) -> bool:
         """Whether it gave all it has, throughout."""
         return abs(self.force) >= self.most * (1.0 - _ROUNDING)
+
+
+class MotorForces(dict[str, MotorForce]):
+    """What motors did, by velocity coordinate; asked for another name it raises what ``why`` has to say of it."""
+
+    def __init__(self, found: Mapping[str, MotorForce], why: Callable[[str], Exception]) -> None:
+        super().__init__(found)
+        self._why = why
+
+    def __missing__(self, name: str) -> MotorForce:
+        raise self._why(name)
+
+    def __reduce__(self) -> Any:
+        return dict, (dict(self),)
 
 
 def _numbers(name: str, value: Any) -> Any:

@@ -11,13 +11,13 @@ import numpy as np
 
 from recursive_dyn.dynamics.dynamics import Dynamics
 from recursive_dyn.dynamics.natural_gains import DAMPING_RATIO, FREQUENCY, carried_inertia
-from recursive_dyn.errors import ModelError, StateError
+from recursive_dyn.errors import MissingError, ModelError, StateError
 from recursive_dyn.model.ball_limits import ball_limits, turning_places
 from recursive_dyn.model.model import Link, Model
 from recursive_dyn.model.with_motions import refuse_motor
 from recursive_dyn.simulation.joint_laws.actuation import RIGID, MotorArrays, motor_arrays
 from recursive_dyn.simulation.joint_laws.charted_motors import pushes, target
-from recursive_dyn.simulation.joint_laws.motor import Motor, MotorForce
+from recursive_dyn.simulation.joint_laws.motor import Motor, MotorForce, MotorForces
 from recursive_dyn.spatial.spaces import RigidMotion, Rotation
 
 
@@ -90,11 +90,20 @@ class Motors(MutableMapping[str, Motor]):
 
     def __getitem__(self, name: str) -> Motor:
         self._coordinates(name)
+        if name not in self._motors:
+            raise self._missing(name)
         return self._motors[name]
 
     def __delitem__(self, name: str) -> None:
+        self[name]  # raises where there is none
         del self._motors[name]
         self._written = False
+
+    def _missing(self, name: str) -> MissingError:
+        known = f"motors are on {', '.join(self._motors)}" if self._motors else "there are no motors yet"
+        return MissingError(
+            f"'{name}' has no motor: simulation.motors['{name}'] = rd.Motor(...) puts one there; {known}"
+        )
 
     def __iter__(self) -> Iterator[str]:
         return iter(self._motors)
@@ -115,8 +124,18 @@ class Motors(MutableMapping[str, Motor]):
         names, a = self._dynamics.velocity_coordinates, self._arrays
         bounds = {names[a.slots[k]]: float(a.forces[k]) for k in range(a.size[0])}
         gears = {names[slot]: m.gear for key, m in self._motors.items() for slot in self._known[key].slots}
-        told = {name: impulses.get(f"motor of {name}") for name in bounds}
-        return {n: MotorForce(y / timestep, bounds[n], gears[n]) for n, y in told.items() if y is not None}
+        told = {name: impulses.get(f"motor of {name}") for name in bounds if name in gears}
+        found = {n: MotorForce(y / timestep, bounds[n], gears[n]) for n, y in told.items() if y is not None}
+        return MotorForces(found, self._forceless)
+
+    def _forceless(self, name: str) -> MissingError:
+        """Why no force is told of a name; ModelError for one that is unknown."""
+        own = [self._dynamics.velocity_coordinates[slot] for slot in self.slots(name)]
+        if not {slot for motor in self._motors for slot in self._known[motor].slots} & {*self.slots(name)}:
+            return self._missing(name)
+        if own != [name]:
+            return MissingError(f"forces of the motor of '{name}' are told by coordinate: {', '.join(own)}")
+        return MissingError(f"the motor of '{name}' did nothing in the last step; take a step since it is there")
 
     def adopt(self, other: Motors) -> None:
         """Have the motors of another scene's coordinates whose names are known here."""

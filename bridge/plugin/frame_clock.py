@@ -3,16 +3,20 @@
 from __future__ import annotations
 
 import math
+import warnings
 
 from recursive_dyn.errors import StateError
 from recursive_dyn.simulation.state import checked_timestep, real, whole
+
+MUCH = 1.0  # s that a frame leaves out: who gives milliseconds, or stood still, wonders where the time went
 
 
 class FrameClock:
     """How many timesteps are due, s: what frames brought is kept until it makes a step.
 
     most_steps: a frame; what would take more is left out, and ``dropped`` (s of simulated time) counts it, so that a
-    slow machine shows slow motion rather than frames that take ever longer. paused: nothing is due. time_scale:
+    slow machine shows slow motion rather than frames that take ever longer; a frame that leaves out more than MUCH is
+    told of, once, in a warning. paused: nothing is due. time_scale:
     simulated seconds a second.
     """
 
@@ -27,7 +31,7 @@ class FrameClock:
                 f"most_steps is the whole number of steps a frame may take, at least 1: not {most_steps!r}"
             )
         self.paused, self.dropped = False, 0.0
-        self._scale, self._owed = 1.0, 0.0
+        self._scale, self._owed, self._told = 1.0, 0.0, False
 
     @property
     def time_scale(self) -> float:
@@ -61,7 +65,16 @@ class FrameClock:
         if self._owed > self.timestep:  # of so long a frame that rounding is longer than a step
             self._owed = 0.0
         taken = min(count, self.most_steps)
-        self.dropped += (count - taken) * self.timestep
+        left = (count - taken) * self.timestep
+        self.dropped += left
+        if left > MUCH and not self._told:
+            self._told = True
+            warnings.warn(
+                f"a frame of {elapsed:g} s leaves out {left:.3g} s of simulated time, as it takes most_steps="
+                f"{self.most_steps} at most; frames are in seconds, 1 / 60 where there are 60 a second. plugin.dropped"
+                " counts what frames leave out; this is told once",
+                stacklevel=3,
+            )
         return taken
 
     def restart(self) -> None:

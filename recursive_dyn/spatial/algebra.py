@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import warnings
 from collections.abc import Iterable, Sequence
 from typing import Any
 
@@ -11,11 +12,14 @@ import numpy as np
 from recursive_dyn.errors import ModelError
 from recursive_dyn.graph.expression import Scalar, array
 
+TWO_TURNS = 4.0 * math.pi
+
 
 def pose(xyz: Sequence[Any] = (0, 0, 0), rpy: Sequence[Any] = (0, 0, 0)) -> np.ndarray:
     """Pose from a position and roll, pitch, yaw about fixed axes, R = Rz(yaw) Ry(pitch) Rx(roll), as URDF has it.
 
     Returns a (4, 4) float array, or an object array of SymPy expressions when an entry is one (a scene parameter).
+    Angles are in radians; a UserWarning says so of what looks like degrees.
     """
     if len(xyz) != 3 or len(rpy) != 3:
         raise ModelError("pose(xyz, rpy) takes three numbers each")
@@ -28,6 +32,7 @@ def pose(xyz: Sequence[Any] = (0, 0, 0), rpy: Sequence[Any] = (0, 0, 0)) -> np.n
         cos, sin, result = math.cos, math.sin, np.zeros((4, 4))
         if not np.all(np.isfinite([*xyz, *rpy])):
             raise ModelError("pose(xyz, rpy) got a number that is not finite")
+        warn_of_degrees("rpy of a pose", rpy, 3)
     (cr, cp, cy), (sr, sp, sy) = ([f(a) for a in rpy] for f in (cos, sin))
     result[:3, :3] = [
         [cy * cp, cy * sp * sr - sy * cr, cy * sp * cr + sy * sr],
@@ -37,6 +42,20 @@ def pose(xyz: Sequence[Any] = (0, 0, 0), rpy: Sequence[Any] = (0, 0, 0)) -> np.n
     result[:3, 3] = list(xyz)
     result[3, 3] = 1
     return result
+
+
+def warn_of_degrees(what: str, angles: Iterable[float], stacklevel: int) -> None:
+    """Say so where angles look like degrees: beyond two turns in radians, and round in degrees.
+
+    stacklevel: of the line that gave them, as ``warnings.warn`` counts it for who calls this.
+    """
+    given = [float(a) for a in angles]
+    if any(TWO_TURNS < abs(a) < math.inf and 2.0 * a == round(2.0 * a) for a in given):
+        told = ", ".join(f"{a:g}" for a in given)
+        warnings.warn(
+            f"{what} is in radians, and ({told}) goes beyond two turns; degrees are np.radians(...)",
+            stacklevel=stacklevel,
+        )
 
 
 def inverse_pose(X_AB: np.ndarray) -> np.ndarray:

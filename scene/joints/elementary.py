@@ -11,6 +11,7 @@ import numpy as np
 from recursive_dyn.errors import ModelError
 from recursive_dyn.graph.expression import Graph, array, cos, sin
 from recursive_dyn.joint import joint_program as core
+from recursive_dyn.spatial.algebra import warn_of_degrees
 from recursive_dyn.spatial.spaces import Flat, RigidMotion, Rotation, Space
 from scene.joints.parametric_joint import Joint, Origin, composed
 from scene.number_checks import SIZE_RANGE, as_floats
@@ -42,8 +43,11 @@ def fixed(transform: Any = None) -> Joint:
 
 
 def revolute(axis: Any, **settings: Any) -> Joint:
-    """Rotation about an axis through the origin; coordinate: angle, rad."""
-    return _about_axis(Origin("revolute", {"axis": _given(axis)}), lambda q: (q, 0.0), "angle", settings)
+    """Rotation about an axis through the origin; coordinate: angle, rad (a UserWarning tells of limits in degrees)."""
+    joint = _about_axis(Origin("revolute", {"axis": _given(axis)}), lambda q: (q, 0.0), "angle", settings)
+    if "limits" in settings:
+        warn_of_degrees("limits of a revolute joint", joint.coordinates[0].limits, 3)
+    return joint
 
 
 def prismatic(axis: Any, **settings: Any) -> Joint:
@@ -108,7 +112,10 @@ def cylindrical(axis: Any = "z", **settings: Any) -> Joint:
 def universal(first: Any = "x", second: Any = "y", **settings: Any) -> Joint:
     """Rotation about ``first``, then about ``second`` carried along; coordinates: angle, angle_2."""
     given = {"first": _given(first), "second": _given(second)}
-    return _product("universal", given, [revolute(first), revolute(second)], settings)
+    joint = _product("universal", given, [revolute(first), revolute(second)], settings)
+    if "limits" in settings:
+        warn_of_degrees("limits of a universal joint", [x for c in joint.coordinates for x in c.limits], 3)
+    return joint
 
 
 def planar(normal: Any = "z", **settings: Any) -> Joint:
@@ -126,7 +133,10 @@ def euler(order: str = "xyz", **settings: Any) -> Joint:
     letters = order if isinstance(order, str) else ""
     if not 2 <= len(letters) <= 3 or set(letters) - set("xyz") or any(a == b for a, b in pairwise(letters)):
         raise ModelError(f"euler order {order!r} must be two or three of x, y, z with neighbours different, as 'zyx'")
-    return _product("euler", {"order": letters}, [revolute(a) for a in letters], settings)
+    joint = _product("euler", {"order": letters}, [revolute(a) for a in letters], settings)
+    if "limits" in settings:
+        warn_of_degrees("limits of a euler joint", [x for c in joint.coordinates for x in c.limits], 3)
+    return joint
 
 
 def _product(name: str, arguments: dict[str, Any], joints: list[Joint], settings: dict[str, Any]) -> Joint:

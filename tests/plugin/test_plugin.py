@@ -69,9 +69,16 @@ def test_games_go_by_other_formulations_and_edits_keep_them(collisions):
     assert abs(heights[0][0]) > 0.05 and heights[0][-1] < 0.5
 
 
-def test_what_hours_leave_out_is_counted(plugin):
-    assert plugin.on_frame(7200.0) == 16
-    assert np.isclose(plugin.simulation.time + plugin.dropped, 7200.0, atol=H)
+def test_what_hours_leave_out_is_counted_and_told_once(plugin, recwarn):
+    for _ in range(60):
+        plugin.on_frame(0.9)  # a slow machine is slow motion
+    assert not [w for w in recwarn if "frame" in str(w.message)] and plugin.dropped > 30
+    with pytest.warns(UserWarning, match=r"a frame of 16\.7 s leaves out 16\.6 s .*in seconds, 1 / 60"):
+        plugin.on_frame(16.7)
+    recwarn.clear()
+    before = plugin.simulation.time + plugin.dropped
+    assert plugin.on_frame(7200.0) == 16 and not recwarn.list
+    assert np.isclose(plugin.simulation.time + plugin.dropped - before, 7200.0, atol=H)
 
 
 @pytest.mark.parametrize(

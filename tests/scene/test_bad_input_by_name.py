@@ -97,6 +97,35 @@ def test_a_camera_is_a_camera(simulation, camera):
         mirror.image(64, 48, camera=camera)
 
 
+@pytest.mark.parametrize(
+    ("made", "said"),
+    [
+        (lambda: joints.revolute("y", limits=(-90, 90)), r"revolute joint is in radians, and \(-90, 90\)"),
+        (lambda: joints.revolute("y", limits=(-22.5, np.inf)), r"\(-22.5, inf\)"),
+        (lambda: joints.universal(limits=(-45, 45)), r"universal joint is in radians, and \(-45, 45, -45, 45\)"),
+        (lambda: joints.euler("zyx", limits=[(-1, 1), (-1, 1), (-180, 180)]), "euler joint is in radians"),
+        (lambda: rd.pose(rpy=(0, 90, 0)), r"rpy of a pose is in radians, and \(0, 90, 0\).*np.radians"),
+    ],
+)
+def test_what_looks_like_degrees_is_told_where_it_is_given(made, said):
+    with pytest.warns(UserWarning, match=said) as told:
+        made()
+    assert [w.filename for w in told] == [__file__]
+
+
+@pytest.mark.parametrize(
+    "made",
+    [
+        lambda: joints.revolute("y", limits=(-12, 12)), lambda: joints.revolute("y", limits=(0, 20 * np.pi)),
+        lambda: joints.revolute("y", limits=(-np.inf, 1)), lambda: joints.prismatic("y", limits=(-90, 90)),
+        lambda: joints.screw("z", 1e-3, limits=(0, 200)), lambda: rd.pose((90, 0, 0), np.radians([0, 90, 700])),
+    ],
+)  # fmt: skip
+def test_radians_and_lengths_are_not(made, recwarn):
+    made()
+    assert not recwarn.list
+
+
 def test_a_motion_on_a_manifold_is_as_strict():
     q = manifold.unit_vectors("q")
     equations = manifold.derive(manifold.dt(q).dot(manifold.dt(q)) / 2, configuration=[q])

@@ -30,6 +30,7 @@ class Hung(Protocol):
     """A scene, as far as its bodies hang."""
 
     world: World
+    joint_names: dict[str, str]
 
     @property
     def bodies(self) -> list[Body]: ...
@@ -94,7 +95,8 @@ def hanging(scene: Hung, bodies: Sequence[Body]) -> Hanging:
     bearing = {c.name: Bearing(tuple(c.row_names), c.strength) for c in scene.constraints if c.strength < np.inf}
     without = partial(_without, scene) if strengths or bearing else None
     acts = [*map(_ACT, bodies)]
-    return Hanging(scene, lambda: acts, strengths, bearing, partial(_cut_all, scene), without)
+    by_joint = dict(scene.joint_names)
+    return Hanging(scene, lambda: acts, strengths, bearing, partial(_cut_all, scene), without, by_joint)
 
 
 def hanging_alone(scene: Hung, bodies: Sequence[Lone]) -> Hanging:

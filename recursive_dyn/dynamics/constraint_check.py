@@ -133,10 +133,21 @@ def _contradiction(system: ConstraintSystem) -> str:
         if not system.solutions([last]):
             return (
                 f"constraint '{names[last]}' holds nowhere that the joints reach; correct it, or the lengths it"
-                " depends on"
+                f" depends on. {_off(system, last)}"
             )
         return (
             f"constraint '{names[last]}' contradicts {_listed([names[k] for k in partners or earlier])}: no"
-            " configuration was found in which they hold together; correct or remove one"
+            f" configuration was found in which they hold together; correct or remove one. {_off(system, last)}"
         )
     return "the constraints were met at no configuration"
+
+
+def _off(system: ConstraintSystem, row: int) -> str:
+    """By how much what was said together with a row does not hold, with all its rows: at the start, and at best."""
+    names = [c.name for c in system.model.constraints]
+    group = names[row].partition("[")[0]
+    rows = [k for k, name in enumerate(names) if name.partition("[")[0] == group and system.holonomic[k]]
+    start = float(np.linalg.norm(system.values(system.starts[0])[rows]))
+    best = min(start, system.least_missed(rows))
+    nearest = f"at the nearest that was found by {best:.3g} (m, or rad of turns)"
+    return f"At the start '{group}' is off by {start:.3g}, {nearest}"

@@ -26,6 +26,7 @@ _GROWTH = 1.15  # of that from one iteration to the next: mechanisms may be a mi
 _BESIDE = 3  # states, and ways from each
 _SOFT = 1e-12  # of the rows' squares, so that those that depend on others take part
 _ROUNDING = 1e-12  # of a row's slope by velocities of bodies: what is left of it where the joints leave it none
+_WILD = 1e9  # in place of a row that is no number, and of damping
 _FLAT = 1e-3  # share of a row's usual gradient that is none: Gauss-Newton stops some 1e-5 before a double zero
 
 
@@ -145,6 +146,21 @@ class ConstraintSystem:
             q[left] = self.moved(q[left], step)
         error = np.abs(self.values(q)[:, rows]).max(axis=1, initial=0.0)
         return [state for state, e in zip(q, error, strict=True) if e < MET]
+
+    def least_missed(self, rows: Sequence[int]) -> float:
+        """The least norm of these rows that is found from all starts: Levenberg and Marquardt's steps."""
+        q, damping = np.array(self.starts), np.ones(len(self.starts))
+        phi = np.nan_to_num(self.values(q)[:, rows], nan=_WILD)
+        for _ in range(_ITERATIONS):
+            C = np.nan_to_num(self.jacobian(q)[:, rows])
+            A = np.swapaxes(C, -1, -2) @ C + damping[:, None, None] * np.eye(self.model.nv)
+            step = -np.linalg.solve(A, np.swapaxes(C, -1, -2) @ phi[..., None])[..., 0]
+            tried = self.moved(q, np.clip(step, -REACH, REACH))
+            there = np.nan_to_num(self.values(tried)[:, rows], nan=_WILD)
+            better = np.linalg.norm(there, axis=1) < np.linalg.norm(phi, axis=1)
+            q[better], phi[better] = tried[better], there[better]
+            damping = np.clip(np.where(better, damping / 3.0, damping * 4.0), ZERO, _WILD)
+        return float(np.linalg.norm(phi, axis=1).min())
 
     def moved(self, q: np.ndarray, step: np.ndarray) -> np.ndarray:
         """q (n, nq) moved by steps (n, nv)."""

@@ -5,7 +5,7 @@ Simulations read it: what was hung anew goes on from where it was, and joints th
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property, partial
 from typing import Any, NamedTuple
@@ -33,7 +33,8 @@ class Hanging:
     as long as nobody hangs them anew, told once somebody asks; strengths: by name of the body on the joint, of those
     that may break; bearing: of constraints that may, by name; cut: hangs bodies of these names free in the world, takes
     constraints of these names out, and returns what compiles the scene, by a method and its settings; without:
-    dynamics, by these, of the scene as it would be then. None where nobody holds the scene, as in a pickle.
+    dynamics, by these, of the scene as it would be then. None where nobody holds the scene, as in a pickle. joints: by
+    name of a joint in the file that a robot was read from, the body that it moves.
     """
 
     scene: object = None
@@ -42,6 +43,7 @@ class Hanging:
     bearing: Mapping[str, Bearing] = field(default_factory=dict)
     cut: Callable[[Sequence[str], Sequence[str]], Callable[..., Any]] | None = None
     without: Callable[[Sequence[str], Sequence[str], str, Mapping[str, Any]], Any] | None = None
+    joints: Mapping[str, str] = field(default_factory=dict)
 
     @cached_property
     def acts(self) -> Sequence[int]:
@@ -49,7 +51,16 @@ class Hanging:
         return self.told()
 
     def __reduce__(self) -> Any:
-        return Hanging, (None, partial(tuple, tuple(self.acts)), dict(self.strengths), dict(self.bearing))
+        parts = None, partial(tuple, tuple(self.acts)), dict(self.strengths), dict(self.bearing), None, None
+        return Hanging, (*parts, dict(self.joints))
+
+    def meant(self, name: object, coordinates: Iterable[str]) -> str:
+        """What is said of a name that is no coordinate: which of these the joint of that name has; "" for others."""
+        body = self.joints.get(name) if isinstance(name, str) else None
+        if body is None:
+            return ""
+        own = ", ".join(f"'{c}'" for c in coordinates if c == body or c.startswith(f"{body}."))
+        return f". '{name}' is the joint of body '{body}': {own or 'it has no coordinate'}"
 
 
 UNKNOWN = Hanging()

@@ -5,7 +5,7 @@ Also what motors may not lead: such coordinates, and those whose meaning changes
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence, Set
+from collections.abc import Callable, Iterable, Mapping, Sequence, Set
 
 from recursive_dyn.errors import ModelError, StateError
 from recursive_dyn.graph.expression import Scalar
@@ -37,14 +37,21 @@ def with_motions(model: Model, values: Mapping[str, Scalar], parameters: Sequenc
     return model.changed(motions=tuple(PrescribedMotion(*place(model, name), value) for name, value in values.items()))
 
 
-def place(model: Model, name: str) -> tuple[int, int]:
-    """Place in q and slot in v of a coordinate that can be prescribed. ModelError says why it cannot be."""
+def _nothing(name: object, coordinates: Iterable[str]) -> str:
+    return ""
+
+
+def place(model: Model, name: str, meant: Callable[[object, Iterable[str]], str] = _nothing) -> tuple[int, int]:
+    """Place in q and slot in v of a coordinate that can be prescribed. ModelError says why it cannot be.
+
+    meant: what is said of a name that is none, beside the names that there are.
+    """
     slots = {c.name: slot for slot, c in enumerate(model.coordinates)}
     if name not in slots and name in model.coordinate_names:
         raise ModelError(_of_a_whole(name))
     if name not in slots or name == TIME.name:
         known = ", ".join(n for n in slots if n != TIME.name) or "none"
-        raise ModelError(f"prescribe: there is no coordinate {name!r}; the scene has {known}")
+        raise ModelError(f"prescribe: there is no coordinate {name!r}; the scene has {known}{meant(name, slots)}")
     slot = slots[name]
     places = {s: p for p, s in model.plain_slots}
     charted = [link.name for link in model.charted if slot in link.slots]

@@ -10,11 +10,11 @@ from recursive_dyn.graph.expression import Graph, array, is_constant, reciprocal
 from recursive_dyn.spatial.algebra import cross, dot
 
 
-def unit(v: np.ndarray, what: str) -> np.ndarray:
-    """v / |v|; ModelError beginning with ``what`` where v is zero everywhere."""
+def unit(v: np.ndarray, what: str, instead: str = "use another curve, surface or joint") -> np.ndarray:
+    """v / |v|; ModelError beginning with ``what`` where v is zero everywhere; instead: what to do then."""
     square = dot(v, v)
     if is_constant(square) and square == 0.0:
-        raise ModelError(f"{what} vanishes everywhere, so that there is no frame; use another curve, surface or joint")
+        raise ModelError(f"{what} vanishes everywhere, so that there is no frame; {instead}")
     return v * reciprocal(sqrt(square))
 
 

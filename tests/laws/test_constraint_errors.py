@@ -253,3 +253,28 @@ def test_a_scene_is_assembled_from_where_its_rows_are_singular(size, joint):
     scene.constrain(sp.sqrt(bead.position.dot(bead.position)) - size, name="leash")
     d = scene.compile()
     assert_close(np.linalg.norm(d.poses(d.neutral())[0, :3, 3]), size, 1e-12, max(size, 1.0))
+
+
+def links_of_half_a_metre() -> tuple[Scene, Body, Body]:
+    scene = Scene()
+    bar = {"mass": 1.0, "inertia": np.eye(3)}
+    first = scene.world.attach(Body("first", **bar), joints.revolute("y"))
+    return scene, first, first.attach(Body("second", **bar), joints.revolute("y"), at=rd.pose((0.5, 0, 0)))
+
+
+def test_what_cannot_be_reached_is_told_by_how_much():
+    """A loop of two links of 0.5 m to a point 5 m away along them, a rod, a weld: closed forms of what is left."""
+    scene, _, second = links_of_half_a_metre()
+    scene.pin(second, scene.world, point_a=(0.5, 0, 0), point_b=(0, 0, 5), name="loop")
+    start = np.hypot(1.0, 5.0)
+    with pytest.raises(rd.ModelError, match=rf"At the start 'loop' is off by {start:.3g}, .*found by 4 \(m"):
+        scene.compile()
+    scene, first, _ = links_of_half_a_metre()
+    scene.distance(first, scene.world, 0.2, point_a=(0.5, 0, 0), point_b=(0, 0, 3), name="rod")
+    start = np.hypot(0.5, 3.0) - 0.2
+    with pytest.raises(rd.ModelError, match=rf"At the start 'rod' is off by {start:.3g}, .*found by 2.3 \(m"):
+        scene.compile()
+    scene, first, _ = links_of_half_a_metre()
+    scene.weld(first, scene.world, pose_b=rd.pose((0, 1, 0)), name="shelf")
+    with pytest.raises(rd.ModelError, match=r"At the start 'shelf' is off by 1, .*found by 1 \(m"):
+        scene.compile()

@@ -54,6 +54,8 @@ REFUSED = [
     (lambda: joints.bspline(WAVY, up=(0, 0, 1)), r"up is for frame"),
     (lambda: joints.bspline(np.outer(np.arange(5), [0, 0, 1]), frame="up"), r"goes along up near .*another up"),
     (lambda: joints.bspline(np.outer(np.arange(5), [1, 0, 0]), frame="frenet"), r"no Frenet frame near .*minimal"),
+    (lambda: joints.curve([s, 2 * s, 0], s), r'curvature vanishes everywhere.*frame="up".*frame="translation"'),
+    (lambda: joints.curve([0, 0, s], s, frame="up"), r'vanishes everywhere.*another up=.*frame="translation"'),
     (lambda: joints.bspline(WAVY, wobble=1), r"armature, friction, effort and velocity, not 'wobble'"),
     (lambda: joints.bspline(WAVY, closed="yes"), r"closed is True or False"),
     (lambda: joints.curve([s, s**2, 0], s, frame="minimal"), r"curve of s: .*minimal.* needs the domain"),
@@ -71,3 +73,9 @@ REFUSED = [
 def test_refusals(make, message):
     with pytest.raises(rd.ModelError, match=message):
         make()
+
+
+def test_what_a_straight_curve_is_told_helps():
+    for given in ({"frame": "up"}, {"frame": "translation"}):
+        assert joints.curve([s, 2 * s, 0], s, **given).coordinates[0].name == "s"
+    assert joints.curve([0, 0, s], s, frame="up", up=(1, 0, 0)).coordinates[0].name == "s"

@@ -1,5 +1,6 @@
 """URDF files: what every element becomes, and the errors that name it."""
 
+import pickle
 import warnings
 
 import numpy as np
@@ -25,6 +26,23 @@ def test_inertia_is_turned_with_its_frame(load):
     assert body.mass == 2.0
     np.testing.assert_array_equal(body.center_of_mass, [1, 2, 3])
     np.testing.assert_allclose(body.inertia, R @ given @ R.T, rtol=1e-15)
+
+
+def test_who_gives_a_joints_name_is_told_its_coordinates(load):
+    scene = load(link("base"), link("mast", MASS), joint("slew", "base", "mast"), link("cap", MASS),
+                 joint("glue", "mast", "cap", kind="fixed"))  # fmt: skip
+    sims = [rd.Simulation(scene.compile())]
+    sims.append(pickle.loads(pickle.dumps(sims[0])))
+    for sim in sims:
+        for ask in (lambda: sim.motors["slew"], lambda: sim.prescribe("slew", 0.0), lambda: sim.motor_forces["slew"]):  # noqa: B023
+            with pytest.raises(
+                ModelError, match=r"the scene has mast.angle\. 'slew' is the joint of body 'mast': 'mast.angle'"
+            ):
+                ask()
+        with pytest.raises(ModelError, match="'glue' is the joint of body 'cap': it has no coordinate"):
+            sim.motors["glue"]
+        with pytest.raises(ModelError, match=r"the scene has mast.angle$"):
+            sim.motors["slow"]
 
 
 @pytest.mark.parametrize("moments", [(1, 1, 2.0001), (1, 1, 0), (0, 0, 0)])

@@ -38,7 +38,7 @@ class PrescribedMotions:
 
     def written(self, name: str, motion: Any) -> Written:
         """A motion as it is kept: a scalar over time and parameters, or a function."""
-        place(self.free.tree, name)
+        place(self.free.tree, name, self.free.hanging.meant)
         if isfinite(real(motion)):
             return SampledMotion(name, partial(_resting, float(motion)))
         if callable(motion) and not hasattr(motion, "free_symbols"):
@@ -61,7 +61,7 @@ class PrescribedMotions:
     def changed(self, name: str, motion: Any) -> dict[str, Written]:
         """The motions with another one of this coordinate, or with none for None."""
         others = {n: m for n, m in self.motions.items() if n != name}
-        place(self.free.tree, name)
+        place(self.free.tree, name, self.free.hanging.meant)
         return others if motion is None else others | {name: self.written(name, motion)}
 
     def still_there(self, dynamics: Dynamics) -> dict[str, Written]:

@@ -251,7 +251,8 @@ class Motors(MutableMapping[str, Motor]):
 
     def _coordinates(self, name: str) -> _Coordinates:
         if name not in self._known:
-            raise ModelError(f"unknown coordinate '{name}'; the scene has {', '.join(self._known)}")
+            meant = self._dynamics.hanging.meant(name, self._known)
+            raise ModelError(f"unknown coordinate '{name}'; the scene has {', '.join(self._known)}{meant}")
         return self._known[name]
 
 

@@ -34,6 +34,8 @@ class AlongCurve(Origin):
 
 
 FRAMES = ("frenet", "up", "minimal", "translation")
+_STRAIGHT = 'use frame="up" (z as near to up as can be), or frame="translation", which never turns'
+_UPRIGHT = 'give another up=(x, y, z), or use frame="translation", which never turns'
 OUTSIDE = ("clamp", "wrap", "extrapolate")
 
 
@@ -47,10 +49,10 @@ def carried_frame(
     bend = array(directional_derivative(list(velocity), {q: 1.0})) if kind == "frenet" else velocity
     tangent = unit(velocity, f"{what}: its tangent")
     if kind == "frenet":
-        binormal = unit(cross(tangent, bend), f"{what}: its curvature")
+        binormal = unit(cross(tangent, bend), f"{what}: its curvature", _STRAIGHT)
         return frame(tangent, cross(binormal, tangent), binormal, point)
     if kind == "up":
-        side = unit(cross(array(up), tangent), f"{what}: up across its tangent")
+        side = unit(cross(array(up), tangent), f"{what}: up across its tangent", _UPRIGHT)
         return frame(tangent, side, cross(tangent, side), point)
     assert normal is not None
     side = unit(normal - tangent * dot(normal, tangent), f"{what}: its normal")

@@ -127,7 +127,7 @@ def check_frame(course: ParametricCurve, kind: str) -> None:
         length = float(np.linalg.norm(sample(t)[1], axis=1).mean() * (course.stop - course.start))
         _refuse_small(
             course, lambda t: curvature(t) * length, _LEAST_CURVATURE, "it is straight, so that it has no Frenet frame",
-            'use frame="minimal"',
+            'use frame="minimal", "up" or "translation"',
         )  # fmt: skip
     if kind == "up":
         _refuse_small(

@@ -69,9 +69,8 @@ class PyBulletMirror:
     ) -> None:  # fmt: skip
         check_picture(renderer)
         check_scene_and_motion("PyBulletMirror", scene, sim)
-        self.scene, self.sim = scene, sim
+        self.scene, self.sim, self._renderer = scene, sim, renderer
         self._feeling = sim if isinstance(sim, Surrounded) else None
-        self._renderer = renderer
         self._contacts: tuple[Contact, ...] | None = None
         self.overlaps: tuple[Contact, ...] = ()
         self._stepped = False  # whether contacts of the last step are those to be told
@@ -91,6 +90,8 @@ class PyBulletMirror:
                 follow_breaks(sim, self.update)
                 self._feeling.warm_up()
                 self.overlaps = self._overlaps(self._feeling)
+            elif self._feeling is not None:  # it is said that nothing is to be felt
+                self._feeling.surroundings = self._feeling.surroundings
         except BaseException:
             self._connection.close()
             raise

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import partial
 from operator import attrgetter
-from typing import Any, Protocol
+from typing import Any, Protocol, cast
 
 import numpy as np
 
@@ -21,6 +21,7 @@ from scene.constraint_group import ConstraintGroup
 from scene.joints.elementary import free
 from scene.joints.parametric_joint import Joint
 from scene.named_parts import NamedParts
+from scene.pairs import Pair
 from scene.standing_alone import Lone
 
 _ACT = attrgetter("act")
@@ -31,6 +32,7 @@ class Hung(Protocol):
 
     world: World
     joint_names: dict[str, str]
+    pairs: dict[frozenset[str], Pair]
 
     @property
     def bodies(self) -> list[Body]: ...
@@ -96,12 +98,27 @@ def hanging(scene: Hung, bodies: Sequence[Body]) -> Hanging:
     without = partial(_without, scene) if strengths or bearing else None
     acts = [*map(_ACT, bodies)]
     by_joint = dict(scene.joint_names)
-    return Hanging(scene, lambda: acts, strengths, bearing, partial(_cut_all, scene), without, by_joint)
+    cut_all = partial(_cut_all, scene)
+    return Hanging(scene, lambda: acts, strengths, bearing, cut_all, without, by_joint, partial(_unheld, scene))
 
 
 def hanging_alone(scene: Hung, bodies: Sequence[Lone]) -> Hanging:
     """How they hang where each stands alone."""
-    return Hanging(scene, lambda: [*map(_ACT, bodies)], cut=partial(_cut_all, scene))
+    cut_all, unheld = partial(_cut_all, scene), partial(_unheld, scene)
+    return Hanging(scene, lambda: [*map(_ACT, bodies)], cut=cut_all, unheld=unheld)
+
+
+def _unheld(scene: Hung) -> str | None:
+    """A free body whose shapes would be held by scenery, if there is any."""
+    world = scene.world
+    if not any(shape.collision for shape in world.shapes):
+        return None
+    for body in world.children:
+        if body.is_free and any(shape.collision for node in body.walk() for shape in cast("Body", node).shapes):
+            said = scene.pairs.get(frozenset((world.name, body.name)))
+            if said is None or said.collide is not False:
+                return body.name
+    return None
 
 
 def _cut_all(scene: Hung, names: Sequence[str], constraints: Sequence[str]) -> Callable[..., Dynamics]:

@@ -34,7 +34,8 @@ class Hanging:
     that may break; bearing: of constraints that may, by name; cut: hangs bodies of these names free in the world, takes
     constraints of these names out, and returns what compiles the scene, by a method and its settings; without:
     dynamics, by these, of the scene as it would be then. None where nobody holds the scene, as in a pickle. joints: by
-    name of a joint in the file that a robot was read from, the body that it moves.
+    name of a joint in the file that a robot was read from, the body that it moves; unheld: names a free body whose
+    shapes scenery would hold, if there is any, where something finds contacts.
     """
 
     scene: object = None
@@ -44,6 +45,7 @@ class Hanging:
     cut: Callable[[Sequence[str], Sequence[str]], Callable[..., Any]] | None = None
     without: Callable[[Sequence[str], Sequence[str], str, Mapping[str, Any]], Any] | None = None
     joints: Mapping[str, str] = field(default_factory=dict)
+    unheld: Callable[[], str | None] | None = None
 
     @cached_property
     def acts(self) -> Sequence[int]:

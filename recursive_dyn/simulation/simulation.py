@@ -31,7 +31,7 @@ from recursive_dyn.simulation.step_differences import EPSILON, StepDifferences
 from recursive_dyn.simulation.stepping.preparation import Preparation, Preparing
 from recursive_dyn.simulation.stepping.step_forces import rule_of
 from recursive_dyn.simulation.stepping.timesteps import Timesteps
-from recursive_dyn.simulation.surroundings import Detector, PlainDetector, Surroundings
+from recursive_dyn.simulation.surroundings import PlainDetector
 
 
 class Simulation(Prescribing):
@@ -115,26 +115,6 @@ class Simulation(Prescribing):
         """Number of the chart in force by body, of joints of several charts, in which q and v are read."""
         names = [link.name for link in self._dynamics.tree.charted]
         return dict(zip(names, self._charts.present, strict=True)) if self._charts else {}
-
-    @property
-    def detect(self) -> Detector | None:
-        """What finds contacts at the simulation's state, detect(simulation) -> Contacts; None: nothing touches."""
-        return None if self.surroundings is None else self.surroundings.detect
-
-    @detect.setter
-    def detect(self, detector: Detector | None) -> None:
-        if detector is not None and not callable(detector):
-            raise StateError(f"detect takes a function of the simulation that returns Contacts, not {detector!r}")
-        self.surroundings = None if detector is None else PlainDetector(detector)
-
-    @property
-    def surroundings(self) -> Surroundings | None:
-        """What may be touched, as a mirror sets it; ``detect`` takes a plain function instead."""
-        return self._timesteps.surroundings
-
-    @surroundings.setter
-    def surroundings(self, surroundings: Surroundings | None) -> None:
-        self._timesteps.surroundings = surroundings
 
     @property
     def step_size(self) -> float:
@@ -254,6 +234,8 @@ class Simulation(Prescribing):
         """Advance by ``count`` timesteps; forces given by ``apply_force`` act throughout and are then cleared,
         also where one is refused; all else is then as it was before that one."""
         count, began = whole(count), self.time
+        if count and not self._told_of_contacts:
+            self._tell_of_contacts(2)
         for observer in self.observers:
             observer.begin()
         self._timesteps.begin()

@@ -1,13 +1,14 @@
 """Slips of the first ten minutes: each is refused where it is made, by name, with what to do."""
 
 import copy
+import pickle
 import re
 
 import numpy as np
 import pytest
 
 import recursive_dyn as rd
-from bridge import Camera, Pictures, PyBulletMirror
+from bridge import Camera, Pictures, Plugin, PyBulletMirror
 from recursive_dyn import manifold
 from scene import Body, Scene, joints, shapes
 
@@ -123,6 +124,65 @@ def test_what_looks_like_degrees_is_told_where_it_is_given(made, said):
 )  # fmt: skip
 def test_radians_and_lengths_are_not(made, recwarn):
     made()
+    assert not recwarn.list
+
+
+def over_a_floor() -> Scene:
+    scene = Scene()
+    scene.world.shapes.append(shapes.Plane())
+    scene.world.attach(Body("ball", [shapes.Sphere(0.1)]), joints.free(), at=rd.pose((0, 0, 1)))
+    return scene
+
+
+@pytest.mark.parametrize("method", ["auto", "velocity_constraints"])
+def test_who_steps_a_simulation_that_nothing_finds_contacts_for_is_told_once(method, recwarn):
+    scene = over_a_floor()
+    sim = rd.Simulation(scene.compile(method))
+    with pytest.warns(
+        UserWarning, match=r"'ball' passes through.*PyBulletMirror\(scene.*Plugin.*detect = None"
+    ) as told:
+        sim.step()
+    assert [w.filename for w in told] == [__file__]
+    sim.step(3)
+    pickle.loads(pickle.dumps(rd.Simulation(scene.compile(method)))).step()  # whose scene is elsewhere
+    assert not recwarn.list
+
+
+def no_scenery(scene: Scene) -> rd.Simulation:
+    scene.world.shapes.clear()
+    return rd.Simulation(scene.compile())
+
+
+def no_shapes(scene: Scene) -> rd.Simulation:
+    scene["ball"].shapes[:] = [shapes.Sphere(0.1, collision=False)]
+    return rd.Simulation(scene.compile())
+
+
+def passing(scene: Scene) -> rd.Simulation:
+    scene.pair("world", "ball", collide=False)
+    return rd.Simulation(scene.compile())
+
+
+def refused(scene: Scene) -> rd.Simulation:
+    sim = rd.Simulation(scene.compile())
+    sim.detect = None
+    return sim
+
+
+def mirrored(scene: Scene) -> rd.Simulation:
+    sim = rd.Simulation(scene.compile())
+    with PyBulletMirror(scene, sim, gui=False) as mirror:
+        mirror.step()
+    return sim
+
+
+def only_shown(scene: Scene) -> PyBulletMirror:
+    return PyBulletMirror(scene, rd.Simulation(scene.compile()), gui=False, contact=False)
+
+
+@pytest.mark.parametrize("made", [no_scenery, no_shapes, passing, refused, mirrored, only_shown, Plugin])
+def test_and_nobody_else_is(made, recwarn):
+    made(over_a_floor()).step()
     assert not recwarn.list
 
 

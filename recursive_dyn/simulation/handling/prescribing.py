@@ -10,12 +10,12 @@ import numpy as np
 
 from recursive_dyn.dynamics.dynamics import Dynamics
 from recursive_dyn.errors import StateError
+from recursive_dyn.simulation.handling.detecting import Detecting
 from recursive_dyn.simulation.handling.prescribed import Prescribed
 from recursive_dyn.simulation.handling.prescribed_motions import PrescribedMotions, Written
-from recursive_dyn.simulation.handling.pushed import Pushed
 
 
-class Prescribing(Pushed):
+class Prescribing(Detecting):
     """A simulation that prescribes motions, and goes on with other dynamics for it."""
 
     _motions: PrescribedMotions

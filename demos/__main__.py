@@ -6,8 +6,10 @@ import sys
 from pathlib import Path
 
 from bridge.display import has_display
+from bridge.picture.video import encoder_here
 from demos.gallery import GALLERY, open_gallery, summary, write_gallery
-from demos.stage import run_bullet_window, run_headless, run_window, total_energy
+from demos.stage import energy_of, run_bullet_window, run_headless, run_window
+from recursive_dyn.errors import StateError
 
 
 def main() -> None:
@@ -36,8 +38,13 @@ def main() -> None:
         parser.error(f"--headless writes .gif, .mp4 or .png, not '{chosen.headless}'")
     if chosen.headless is not None and not chosen.headless.absolute().parent.is_dir():
         parser.error(f"there is no folder '{chosen.headless.parent}' to write into")
+    if chosen.headless is not None and chosen.headless.suffix.lower() == ".mp4":
+        try:
+            encoder_here()
+        except StateError as missing:  # now, not when all is drawn
+            parser.error(str(missing))
     stage = importlib.import_module(f"demos.{chosen.name}").build()
-    start = total_energy(stage.simulation)
+    start = energy_of(stage)
     output = chosen.headless
     if output is None and not has_display():
         output = Path(f"{chosen.name}.gif")
@@ -51,7 +58,7 @@ def main() -> None:
     print(
         f"{simulation.dynamics.nv} coordinates, {len(simulation.dynamics.bodies)} bodies, t = {simulation.time:.2f} s,"
         f" {simulation.integrator} at {simulation.timestep * 1e3:.3g} ms;"
-        f" energy {start:.6g} J at the start, {total_energy(simulation):.6g} J now"
+        f" energy {start:.6g} J at the start, {energy_of(stage):.6g} J now"
     )
     if stage.report is not None:
         print(stage.report())

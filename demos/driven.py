@@ -24,7 +24,7 @@ RADII = (0.75, 0.5, 0.28)  # m, of theirs on the turntable
 COLORS = ((0.85, 0.33, 0.2, 1), (0.95, 0.72, 0.2, 1), (0.35, 0.65, 0.35, 1))
 STEEL, DARK, WOOD = (0.62, 0.66, 0.72, 1), (0.25, 0.27, 0.3, 1), (0.75, 0.58, 0.4, 1)
 ROUGH = rd.Material(friction=1.0)
-SLIDING = 0.01  # m/s against the table that counts as slipping
+SLIDING = 1e-3  # m/s against the table that counts as slipping
 
 
 def transform(x: sp.Expr | float = 0, turn: sp.Expr | float = 0) -> sp.Matrix:
@@ -81,6 +81,12 @@ def engine(scene: Scene) -> None:
     scene.world.shapes.append(beam)
 
 
+def at_turns(when: float) -> tuple[float, float]:
+    """The table's acceleration, m/s^2, at the turning point next to a time, s, and at the one before."""
+    last = np.pi * round(SHAKE * when / np.pi - 0.5) + 0.5 * np.pi
+    return GROWTH * SHAKE * (last - np.pi), GROWTH * SHAKE * last
+
+
 class Log:
     """When boxes began to slip, and the most that the crank took."""
 
@@ -99,11 +105,13 @@ class Log:
         self.torque, self.power = max(self.torque, abs(told.force)), max(self.power, told.power)
 
     def report(self) -> str:
-        """Accelerations of the table, at its turning points, with which boxes slipped, and what friction allows."""
+        """Accelerations of the table at turning points: of the last at which boxes held, of the first at which they
+        slipped, and between the two what friction allows."""
         said = []
         for name, when in self.slipped.items():
-            mu = FRICTIONS[int(name[-1])]
-            said.append(f"{name} slips at {GROWTH * when * SHAKE**2:.2f} m/s^2 (mu g = {mu * 9.81:.2f})")
+            held, slipped = at_turns(when)
+            allowed = FRICTIONS[int(name[-1])] * 9.81
+            said.append(f"{name} holds at {held:.2f} m/s^2 and slips at {slipped:.2f} (mu g = {allowed:.2f})")
         return "; ".join([*said, f"the crank takes up to {self.torque:.0f} N m and {self.power:.0f} W"])
 
 

@@ -29,8 +29,8 @@ class Stage:
 
     decorate: called once, adds what is not of the scene (wires, surfaces, Bullet's own bodies); control: called a
     hundred times a second, may set tau or push; contact: whether bodies feel what they touch; camera: the view;
-    seconds: how long the demo lasts; report: a sentence to print at the end; overlay: draws over a picture (h, w, 3),
-    where there is no window.
+    seconds: how long the demo lasts; report: a sentence to print at the end; energy: in all, J, where the simulation
+    only shows what others compute; overlay: draws over a picture (h, w, 3), where there is no window.
     """
 
     scene: Scene
@@ -42,6 +42,7 @@ class Stage:
     control: Callable[[rd.Simulation], None] | None = None
     contact: bool = False
     report: Callable[[], str] | None = None
+    energy: Callable[[], float] | None = None
     overlay: Callable[[np.ndarray], np.ndarray] | None = None
 
 
@@ -50,6 +51,11 @@ def compiled(scene: Scene, timestep: float, integrator: str | None = None) -> rd
     simulation = rd.Simulation(scene.compile(), timestep, integrator)
     simulation.frames()
     return simulation
+
+
+def energy_of(stage: Stage) -> float:
+    """What a stage's bodies have, J."""
+    return total_energy(stage.simulation) if stage.energy is None else stage.energy()
 
 
 def total_energy(simulation: rd.Simulation | Motion) -> float:

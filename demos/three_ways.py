@@ -225,6 +225,10 @@ class Comparison:
             picture = plot.drawn(picture)
         return picture
 
+    def energy(self) -> float:
+        """Kinetic energy and that of gravity in all systems, in all formulations, J."""
+        return sum(run.total() for way in self.runs for run in way)
+
     def report(self) -> str:
         """Where each formulation stands at the end."""
         return "; ".join(
@@ -250,5 +254,5 @@ def build() -> Stage:
     both = Comparison()
     simulation = compiled(both.shown, 1 / 100, "semi_implicit_euler")
     return Stage(both.shown, simulation, seconds=8.0, ground=False, control=both.control, report=both.report,
-                 overlay=both.overlay,
+                 energy=both.energy, overlay=both.overlay,
                  camera=Camera(target=(1.5 * APART, 0, -1.75), distance=9.5, yaw=0, pitch=-8))  # fmt: skip

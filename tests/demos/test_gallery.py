@@ -18,7 +18,7 @@ from bridge.viewer.picker import Picker
 from demos import gallery
 from demos.__main__ import main
 from demos.gallery import GALLERY, cards, summary, write_gallery
-from demos.stage import total_energy
+from demos.stage import advance, energy_of, total_energy
 
 ROOT = Path(__file__).resolve().parent.parent.parent
 
@@ -131,6 +131,28 @@ def test_bad_command_lines_are_refused(
     with pytest.raises(SystemExit) as ended:
         here(*arguments)
     assert ended.value.code == 2 and message in capsys.readouterr().err
+
+
+def test_a_film_that_cannot_be_written_is_told_before_the_demo_is_made(
+    here: Callable[..., None], monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    monkeypatch.setitem(sys.modules, "imageio_ffmpeg", None)
+    monkeypatch.setattr("demos.kuka.build", lambda: pytest.fail("it was made"))
+    with pytest.raises(SystemExit) as ended:
+        here("kuka", "--headless", str(tmp_path / "kuka.mp4"))
+    last = capsys.readouterr().err.splitlines()[-1]
+    assert ended.value.code == 2 and "pip install imageio-ffmpeg" in last and "a .gif does without" in last
+
+
+@pytest.mark.slow
+def test_the_energy_of_three_ways_is_that_of_what_it_compares() -> None:
+    """Its own simulation shows bodies without gravity."""
+    stage = import_module("demos.three_ways").build()
+    start = energy_of(stage)
+    per_way = [sum(run.total() for run in runs) for runs in stage.energy.__self__.runs]
+    assert start == pytest.approx(sum(per_way)) and np.allclose(per_way, per_way[-1], rtol=1e-3)
+    advance(stage, 0.5)
+    assert start != energy_of(stage) == pytest.approx(start, rel=0.05) and total_energy(stage.simulation) == 0.0
 
 
 def test_without_a_display_the_gallery_says_what_there_is_instead(

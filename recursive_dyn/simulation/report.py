@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from typing import NamedTuple
 
 import numpy as np
@@ -22,7 +22,7 @@ _KEPT = -1.0  # in place of the latter, of a model that is no more
 GAP = 1e-5  # m or rad, and the same a second, by which an edit, or who wrote the state, may have constraints missed
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Report:
     """Counts since the simulation was made.
 
@@ -85,6 +85,11 @@ class Report:
     motions_moved: int = 0
     widest_move: float = 0.0
     moved_motion: str = ""
+
+    def __repr__(self) -> str:
+        """What is not as for plain steps."""
+        given = [(field, getattr(self, field.name)) for field in fields(self)]
+        return f"Report({', '.join(f'{field.name}={x!r}' for field, x in given if x != field.default)})"
 
 
 class Closed(NamedTuple):

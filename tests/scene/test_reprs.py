@@ -7,6 +7,7 @@ import pytest
 import sympy as sp
 
 import recursive_dyn as rd
+from recursive_dyn.simulation.report import Report
 from scene import Body, Scene, joints, shapes
 
 
@@ -77,6 +78,15 @@ def test_a_simulation_tells_its_time_and_energy(simulation):
     simulation.q[0] = np.nan
     assert "no energy" in repr(simulation) and "arm.angle" in repr(simulation)
     simulation.q[:] = q
+
+
+def test_a_report_tells_what_was_out_of_the_ordinary():
+    assert repr(Report()) == "Report()"
+    told = Report(steps_halved=2, halvings=3, step_parts=4, damping_spring="arm.angle", unexplained_energy=1e-3)
+    assert repr(told) == (
+        "Report(steps_halved=2, halvings=3, unexplained_energy=0.001, step_parts=4, damping_spring='arm.angle')"
+    )
+    assert eval(repr(told), {"Report": Report}) == told
 
 
 def test_parameters_and_motors_tell_what_was_said(simulation):

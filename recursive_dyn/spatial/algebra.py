@@ -45,15 +45,15 @@ def pose(xyz: Sequence[Any] = (0, 0, 0), rpy: Sequence[Any] = (0, 0, 0)) -> np.n
 
 
 def warn_of_degrees(what: str, angles: Iterable[float], stacklevel: int) -> None:
-    """Say so where angles look like degrees: beyond two turns in radians, and round in degrees.
+    """Say so where angles look like degrees: beyond two turns in radians, within two in degrees, and round there.
 
     stacklevel: of the line that gave them, as ``warnings.warn`` counts it for who calls this.
     """
     given = [float(a) for a in angles]
-    if any(TWO_TURNS < abs(a) < math.inf and 2.0 * a == round(2.0 * a) for a in given):
+    if any(TWO_TURNS < abs(a) <= math.degrees(TWO_TURNS) and 2.0 * a == round(2.0 * a) for a in given):
         told = ", ".join(f"{a:g}" for a in given)
         warnings.warn(
-            f"{what} is in radians, and ({told}) goes beyond two turns; degrees are np.radians(...)",
+            f"{what}: angles are in radians, and ({told}) goes beyond two turns; degrees are np.radians(...)",
             stacklevel=stacklevel,
         )
 

@@ -55,6 +55,7 @@ def made():
     scene.world.attach(other, joints.revolute("z"), at=rd.pose((0, -4, 1)))
     scene.world.shapes.append(shapes.Box((1, 1, 0.2), at=rd.pose((3, 0, 0.1))))
     simulation = rd.Simulation(scene.compile(), 1 / 120)
+    simulation.detect = None
     simulation.v[:7] = 3.0, 5.0, -2.0, 0.3, 0.2, 0.1, 0.7
     with rd.Recorder(simulation) as recorder:
         simulation.step(600)

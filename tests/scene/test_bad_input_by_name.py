@@ -101,11 +101,14 @@ def test_a_camera_is_a_camera(simulation, camera):
 @pytest.mark.parametrize(
     ("made", "said"),
     [
-        (lambda: joints.revolute("y", limits=(-90, 90)), r"revolute joint is in radians, and \(-90, 90\)"),
+        (lambda: joints.revolute("y", limits=(-90, 90)), r"revolute joint: angles are in radians, and \(-90, 90\)"),
         (lambda: joints.revolute("y", limits=(-22.5, np.inf)), r"\(-22.5, inf\)"),
-        (lambda: joints.universal(limits=(-45, 45)), r"universal joint is in radians, and \(-45, 45, -45, 45\)"),
-        (lambda: joints.euler("zyx", limits=[(-1, 1), (-1, 1), (-180, 180)]), "euler joint is in radians"),
-        (lambda: rd.pose(rpy=(0, 90, 0)), r"rpy of a pose is in radians, and \(0, 90, 0\).*np.radians"),
+        (
+            lambda: joints.universal(limits=(-45, 45)),
+            r"universal joint: .*radians, and \(-45, 45, -45, 45\)",
+        ),
+        (lambda: joints.euler("zyx", limits=[(-1, 1), (-1, 1), (-180, 180)]), "euler joint: angles are in radians"),
+        (lambda: rd.pose(rpy=(0, 90, 0)), r"rpy of a pose: angles are in radians, and \(0, 90, 0\).*np.radians"),
     ],
 )
 def test_what_looks_like_degrees_is_told_where_it_is_given(made, said):
@@ -120,6 +123,7 @@ def test_what_looks_like_degrees_is_told_where_it_is_given(made, said):
         lambda: joints.revolute("y", limits=(-12, 12)), lambda: joints.revolute("y", limits=(0, 20 * np.pi)),
         lambda: joints.revolute("y", limits=(-np.inf, 1)), lambda: joints.prismatic("y", limits=(-90, 90)),
         lambda: joints.screw("z", 1e-3, limits=(0, 200)), lambda: rd.pose((90, 0, 0), np.radians([0, 90, 700])),
+        lambda: joints.revolute("y", limits=(-10000, 10000)),  # as robots' files say that there are none
     ],
 )  # fmt: skip
 def test_radians_and_lengths_are_not(made, recwarn):

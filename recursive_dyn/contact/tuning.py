@@ -121,9 +121,7 @@ MANY_UNKNOWNS, RESCUED = 600, 1e-4  # up to so many unknowns what misses more th
 # more unknowns wait for FAILED, few for the tolerance
 UNEVEN = 1e3  # times as mobile: where one contact touches what is so much lighter than what another does, Newton's
 # method finds little, and all that misses the tolerance is solved along the path
-MOMENTS_STEPS = 4  # where contacts have moments, which Newton's method alone solves for: times the iterations allowed
-MOMENTS_AGAIN, MOMENTS_RESCUE = 8, 3  # so often with so many times those
-SWEEPS_TO_RESCUE = 30  # before each of them
+MOMENTS_STEPS = 4  # where contacts have moments, for which no interior point begins: times the iterations allowed
 
 # Interior point
 GIVE = 1e-15  # share of its mobility by which a row gives way to a change, less than heavy bodies leave light ones

@@ -43,7 +43,7 @@ class Place:
         self.at, self.y = central(it, self.these, 0.5, 0.0), still(self.system)
         rng, n = np.random.default_rng(seed), len(it.contacts)
         self.at.w[:n] = rng.normal(size=(n, 3))
-        self.at.w[n:, 0] = rng.normal(size=len(it.scalars))
+        self.at.w[n : n + len(it.scalars), 0] = rng.normal(size=len(it.scalars))
 
     def miss(self, w: np.ndarray, tau: float) -> np.ndarray:
         here = self.at.w.copy()
@@ -150,9 +150,12 @@ def test_it_goes_on_from_where_it_was_left(seed, soft):
 def pressed_from_both_sides(it: Island) -> Island:
     """The same with each contact once more from the other side, so that nothing opens both."""
     rows, n = it.rows, len(it.contacts)
-    values, speed, mobility = rows.values.reshape(-1, 3) * (-1.0, 1.0, 1.0), rows.speed.copy(), rows.mobility.copy()
+    values, speed, mobility = rows.values.copy(), rows.speed.copy(), rows.mobility.copy()
+    for c in range(n):
+        height, end = rows.height[c], rows.start[c] + rows.height[c] * (rows.first[c + 1] - rows.first[c])
+        values[rows.start[c] : end : height] *= -1.0
     speed[:, 0] *= -1.0
-    mobility[:, [1, 3]] *= -1.0  # of the normal with both tangents
+    mobility[:, [1, 3, 6, 10, 15]] *= -1.0  # of the normal with all else
     twice = {
         name: np.tile(getattr(rows, name), (2,) + (1,) * (getattr(rows, name).ndim - 1))
         for name in ("links", "axes", "kind", "height", "before", "coasting", "forced", "rising", "beside", "lasting")
@@ -160,7 +163,7 @@ def pressed_from_both_sides(it: Island) -> Island:
     return it._replace(
         rows=rows._replace(
             first=np.r_[rows.first, rows.first[1:] + rows.first[-1]], slots=np.tile(rows.slots, 2),
-            start=np.r_[rows.start[:n], rows.start[:n] + len(rows.values)], values=np.r_[rows.values, values.ravel()],
+            start=np.r_[rows.start[:n], rows.start[:n] + len(rows.values)], values=np.r_[rows.values, values],
             speed=np.r_[rows.speed, speed], mobility=np.r_[rows.mobility, mobility], **twice,
         ),
         targets=np.tile(it.targets, 2), frictions=np.tile(it.frictions, (2, 1)), contacts=np.arange(2 * n),

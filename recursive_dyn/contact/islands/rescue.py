@@ -1,8 +1,7 @@
 """Another way where what Newton's method ended at is no solution.
 
 Coulomb's law makes no convex problem: from most impulses the method may come to a standstill. Along the central path it
-does not (``central_path``), though that takes several times as long. Where contacts spin or roll with friction it goes
-on, after sweeps, for long: from elsewhere it is no better.
+does not (``central_path``), though that takes several times as long.
 """
 
 from __future__ import annotations
@@ -12,13 +11,12 @@ import numpy as np
 from recursive_dyn.codegen.compiled import Floats, compiled
 from recursive_dyn.contact.blocks import Island
 from recursive_dyn.contact.budget import late
-from recursive_dyn.contact.islands.squeezing import better, squeezed
+from recursive_dyn.contact.islands.squeezing import better
 from recursive_dyn.contact.newton.block_equations import block_equations
 from recursive_dyn.contact.newton.central_path import along_path, from_outside
 from recursive_dyn.contact.newton.natural import trial
-from recursive_dyn.contact.newton.newton import ended, has_moments, newton
-from recursive_dyn.contact.sweeps.mixing import read, write
-from recursive_dyn.contact.sweeps.sweep import sweep
+from recursive_dyn.contact.newton.newton import ended, has_moments
+from recursive_dyn.contact.sweeps.mixing import read
 from recursive_dyn.contact.tuning import (
     FAILED,
     FEW_UNKNOWNS,
@@ -26,12 +24,9 @@ from recursive_dyn.contact.tuning import (
     HARD,
     LATER_LOOK,
     MANY_UNKNOWNS,
-    MOMENTS_AGAIN,
-    MOMENTS_RESCUE,
     PATH_FROM,
     PATH_STEPS,
     RESCUED,
-    SWEEPS_TO_RESCUE,
     UNEVEN,
 )
 
@@ -39,20 +34,18 @@ from recursive_dyn.contact.tuning import (
 @compiled
 def rescued(it: Island, kept: Floats, change: float, iterations: int, tolerance: float) -> float:
     """Solve an island from nothing, if the last sweep changed more than is right for so many unknowns: or than the
-    tolerance where iterations are many, unknowns few or masses far apart; what it changed of the best impulses, which
-    the island's are then.
+    tolerance where iterations are many, unknowns few, masses far apart or contacts have moments, most of which miss it
+    elsewhere; what it changed of the best impulses, which the island's are then.
 
     kept: room for impulses.
     """
     if change <= tolerance:
         return change
-    moments, missed, most = has_moments(it), RESCUED if len(kept) <= MANY_UNKNOWNS else FAILED, iterations // 2
-    if len(kept) <= FEW_UNKNOWNS or (not moments and (iterations >= PATH_FROM or _is_uneven(it))):
+    missed, most = RESCUED if len(kept) <= MANY_UNKNOWNS else FAILED, iterations // 2
+    if len(kept) <= FEW_UNKNOWNS or iterations >= PATH_FROM or has_moments(it) or _is_uneven(it):
         missed, most = tolerance, PATH_STEPS * iterations
     if change <= missed or late(it.time):
         return change
-    if moments:
-        return _gone_on(it, kept, change, missed, iterations, tolerance)
     for path in range(3):
         if change > missed and not late(it.time):
             change = _followed(it, kept, change, missed, most, max(most, PATH_STEPS * iterations), path, tolerance)
@@ -93,21 +86,3 @@ def _is_uneven(it: Island) -> bool:
             if own > 0.0:
                 least, most = min(least, own), max(most, own)
     return most > UNEVEN * least
-
-
-@compiled
-def _gone_on(it: Island, kept: Floats, change: float, missed: float, iterations: int, tolerance: float) -> float:
-    """Sweeps and Newton steps in turn, as ``rescued``, up to what may be missed."""
-    best = change
-    read(it, kept)
-    for _ in range(MOMENTS_AGAIN):
-        if best <= missed or late(it.time):
-            break
-        for _ in range(SWEEPS_TO_RESCUE):
-            change = sweep(it, 0.0)
-        _, change = newton(it, 0, MOMENTS_RESCUE * iterations, tolerance, change)
-        if change < best and not squeezed(it):
-            best = change
-            read(it, kept)
-    write(it, kept)
-    return best

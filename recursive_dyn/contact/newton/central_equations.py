@@ -11,6 +11,13 @@ from recursive_dyn.contact.blocks import Island
 from recursive_dyn.contact.newton.assembly import assemble
 from recursive_dyn.contact.newton.block_equations import Block, BlockEquations
 from recursive_dyn.contact.newton.block_factors import factor, solve
+from recursive_dyn.contact.newton.central_moments import (
+    answer_moment,
+    change_moment,
+    miss_moment,
+    press_moment,
+    push_moment,
+)
 from recursive_dyn.contact.newton.central_point import (
     Central,
     answer_contact,
@@ -35,6 +42,8 @@ def evaluate(it: Island, these: Trial, at: Central, system: BlockEquations, y: B
     for e in range(len(it.contacts)):
         if these.scale[e, 0] > 0.0:
             press_contact(it, these, at, e, nu)
+    for j in range(len(at.moments.contact)):
+        press_moment(these, at, j, nu)
     for e in range(len(it.scalars)):
         press_row(it, these, at, e, nu)
     spread(it, these, system, y)
@@ -42,6 +51,8 @@ def evaluate(it: Island, these: Trial, at: Central, system: BlockEquations, y: B
     for e in range(len(it.contacts)):
         if these.scale[e, 0] > 0.0:
             total += miss_contact(it, these, at, e, nu, soft)
+    for j in range(len(at.moments.contact)):
+        total += miss_moment(these, at, j, soft)
     for e in range(len(it.scalars)):
         if has_room(it, these, e):
             total += miss_row(it, these, at, e, soft)
@@ -56,6 +67,8 @@ def factored(it: Island, these: Trial, at: Central, system: BlockEquations, nu: 
         these.X[e] = 0.0
         if these.scale[e, 0] > 0.0:
             answer_contact(it, these, at, e, nu, soft, softens)
+    for j in range(len(at.moments.contact)):
+        answer_moment(these, at, j, nu, soft, softens)
     for e in range(len(it.scalars)):
         these.x[e] = 0.0
         if has_room(it, these, e):
@@ -96,6 +109,8 @@ def answered(
             own = at.mass * it.frictions[c, 1]
             z0, z1, z2 = z0 + grows * gift[0], z1 + grows * gift[1], z2 + grows * gift[2]
             push_three(system, e, heights[c], at.mass * z0, own * z1, own * z2, y)
+    for j in range(len(at.moments.contact)):
+        push_moment(it, at, system, right, grows, j, y)
     for e in range(len(it.scalars)):
         if has_room(it, these, e):
             k = n + e
@@ -111,6 +126,8 @@ def answered(
                 at.inverse[e], r[0] + grows * rise[0] - v0, r[1] + grows * rise[1] - mu * v1,
                 r[2] + grows * rise[2] - mu * v2,
             )  # fmt: skip
+    for j in range(len(at.moments.contact)):
+        change_moment(it, at, system, right, grows, j, found, y)
     for e in range(len(it.scalars)):
         if has_room(it, these, e):
             k = n + e

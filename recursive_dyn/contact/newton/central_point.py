@@ -23,8 +23,8 @@ from typing import Annotated, NamedTuple
 
 import numpy as np
 
-from recursive_dyn.codegen.compiled import Floats, compiled
-from recursive_dyn.contact.blocks import Island
+from recursive_dyn.codegen.compiled import Floats, Integers, compiled
+from recursive_dyn.contact.blocks import SPIN, Island
 from recursive_dyn.contact.newton.interior import Threes
 from recursive_dyn.contact.newton.natural import Trial, has_room
 from recursive_dyn.contact.tuning import HARD
@@ -33,23 +33,43 @@ _LEAST = 1e-8  # of what answers a scalar row that nothing bounds: with less, ch
 _ROOTS = 60  # steps at most to an impulse between two bounds
 
 
+class Moments(NamedTuple):
+    """Moments of spinning and rolling friction (b of them) whose contacts and bodies allow them.
+
+    contact (b,): the contact of the island that has it; component, row (b,): the first of its components and of its
+    rows there; rows (b,): 1 where it spins, 2 where it rolls; kappa (b,): by how much, m, normal impulses bound it;
+    give (b,): velocity, in m/s by kappa, that an impulse of 1 m/s makes; weight (b, 10): as in ``central_lengths``.
+    """
+
+    contact: Integers
+    component: Integers
+    row: Integers
+    rows: Integers
+    kappa: Floats
+    give: Floats
+    weight: Annotated[np.ndarray, float, 10]
+
+
 class Central(NamedTuple):
-    """Of contacts (n of them) and scalar rows (m), one after the other, of which these have one number in place of
-    three.
+    """Of contacts (n of them), scalar rows (m) and moments (b), one after the other, of which rows have one number and
+    moments two in place of three.
 
     mass: by which impulses are velocities, kg; outside: nu at which a contact gives way by its mobility, or infinity;
     least: the share of it by which it does at least.
-    w: where it is; roots (n + m, 6): eigenvalues of z and s, and the direction of w_t, or, of a row, q, dq / dw,
-    dq / dlog nu and -, in m/s. miss: by how much the laws are missed, m/s.
-    Linear equations where they were last factored: inverse (n + m, 9): minus what w answers to miss; answer (n + m, 9):
-    the same of z; rise, gift: what miss and z do when log nu grows. change, along: solutions of these; way: the
-    direction of the path; base: where it begins; origin, gone: from where w goes, and how far; none: zeros; weight
-    (n + m, 5): how changes count in products; see ``central_lengths``.
+    w: where it is; roots (n + m + b, 6): eigenvalues of z and s, and the direction of w_t, or, of a row, q, dq / dw,
+    dq / dlog nu and -, or, of a moment, z_0 - |z|, z_0 + |z|, |z|, |s| and the direction of w, in m/s. miss: by how
+    much the laws are missed, m/s.
+    Linear equations where they were last factored: inverse (n + m + b, 9): minus what w answers to miss; answer
+    (n + m + b, 9): the same of z; rise, gift: what miss and z do when log nu grows. Of a moment, inverse and answer are
+    along w and across it, then what z_0 does, and, of inverse, what w of the contact does to z_0, and the direction.
+    change, along: solutions of these; way: the direction of the path; base: where it begins; origin, gone: from where w
+    goes, and how far; none: zeros; weight (n + m, 5): how changes count in products; see ``central_lengths``.
     """
 
     mass: float
     outside: float
     least: float
+    moments: Moments
     w: Threes
     roots: Annotated[np.ndarray, float, 6]
     miss: Threes
@@ -70,12 +90,43 @@ class Central(NamedTuple):
 @compiled
 def central(it: Island, these: Trial, outside: float, least: float) -> Central:
     """Room for an island, all of which is in the middle; outside, least: as ``Central`` has them."""
-    n = len(it.contacts) + len(it.scalars)
+    mass, plain = _mass(it, these), len(it.contacts) + len(it.scalars)
+    moments = _moments(it, these, mass)
+    n = plain + len(moments.contact)
     return Central(
-        _mass(it, these), outside, least, np.zeros((n, 3)), np.zeros((n, 6)), np.zeros((n, 3)), np.zeros((n, 9)),
+        mass, outside, least, moments, np.zeros((n, 3)), np.zeros((n, 6)), np.zeros((n, 3)), np.zeros((n, 9)),
         np.zeros((n, 9)), np.zeros((n, 3)), np.zeros((n, 3)), np.zeros((n, 3)), np.zeros((n, 3)), np.zeros((n, 3)),
-        np.zeros((n, 3)), np.zeros((n, 3)), np.zeros((n, 3)), np.zeros((n, 3)), np.zeros((n, 5)),
+        np.zeros((n, 3)), np.zeros((n, 3)), np.zeros((n, 3)), np.zeros((n, 3)), np.zeros((plain, 5)),
     )  # fmt: skip
+
+
+@compiled
+def _moments(it: Island, these: Trial, mass: float) -> Moments:
+    """Those of an island's contacts."""
+    b = 0
+    for e in range(len(it.contacts)):
+        for i in range(2):
+            b += 1 if _has_moment(it, these, e, i) else 0
+    found, b = Moments(
+        np.zeros(b, dtype=np.int64), np.zeros(b, dtype=np.int64), np.zeros(b, dtype=np.int64),
+        np.zeros(b, dtype=np.int64), np.zeros(b), np.zeros(b), np.zeros((b, 10)),
+    ), 0  # fmt: skip
+    for e in range(len(it.contacts)):
+        for i in range(2):
+            if _has_moment(it, these, e, i):
+                c = it.contacts[e]
+                found.contact[b], found.component[b], found.rows[b] = e, SPIN + i, 1 + i
+                found.row[b] = SPIN + (1 if i > 0 and it.rows.kind[c] & 1 != 0 else 0)
+                found.kappa[b] = it.frictions[c, 3 - i]
+                found.give[b] = mass * it.frictions[c, 3 - i] * it.frictions[c, 3 - i] * these.scale[e, 1 + i]
+                b += 1
+    return found
+
+
+@compiled
+def _has_moment(it: Island, these: Trial, e: int, i: int) -> bool:
+    """Whether a contact has a moment of spinning (0) or rolling (1) friction that moves anything."""
+    return these.scale[e, 0] > 0.0 and these.scale[e, 1 + i] > 0.0 and it.frictions[it.contacts[e], 3 - i] > 0.0
 
 
 @compiled

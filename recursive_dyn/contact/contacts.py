@@ -158,6 +158,11 @@ class Contacts:
         )
         return self
 
+    @property
+    def local(self) -> tuple[np.ndarray, ...]:
+        """Points (n, 3) of A and of B in the frames of their bodies, after ``located``."""
+        return self._local
+
     def moved(self, poses: np.ndarray) -> Contacts:
         """The same points of the same bodies at other ``poses``, overlapping as they then do along the old normals."""
         on_a, on_b = (_out_of(poses, side, local) for side, local in zip((self.a, self.b), self._local, strict=True))

@@ -2,38 +2,23 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
-
 import numpy as np
 
 from recursive_dyn.codegen.compiled import Flags, Floats, compiled
-from recursive_dyn.contact.blocks import ContactRows, Island, add, add_scalar, add_three, along, moving
+from recursive_dyn.contact.blocks import ContactRows, Island, add, add_scalar, add_three, moving
 from recursive_dyn.contact.budget import late
-from recursive_dyn.contact.tuning import BEYOND_SLOP, IMMOBILE, LEAST_SEPARATION, PUSH_ARM, SEPARATION_SWEEPS, SETTLED
-
-
-class Gaps(NamedTuple):
-    """Gaps of contacts (n of them), then of scalar rows (m).
-
-    gaps, began, wanted (n + m,): where the flight ends, where the step began, and at its end; NaN: nothing wanted.
-    bounded (n + m,): which cannot be negative; acted (n + m,): impulses times h; holds (m,): rows along which nothing
-    is pushed. z: whitened positions, which follow impulses for ``share`` of h. most (n + m,): what gaps may
-    be pushed to; push, active (n + m,): what moves them, and which were found to overlap. least: mobility up to which
-    a gap cannot be moved.
-    """
-
-    gaps: Floats
-    began: Floats
-    wanted: Floats
-    bounded: Flags
-    acted: Floats
-    holds: Flags
-    z: Floats
-    share: float
-    most: Floats
-    push: Floats
-    active: Flags
-    least: float
+from recursive_dyn.contact.gaps import Gaps, gap_number, is_wanted, mobility_of, moved
+from recursive_dyn.contact.pushing_together import go_on_for, overlap_left, own_share, square_of_way, time_of_all
+from recursive_dyn.contact.tuning import (
+    BEYOND_SLOP,
+    FAR_IN,
+    FARTHER,
+    IMMOBILE,
+    LEAST_SEPARATION,
+    PUSH_ARM,
+    SEPARATION_SWEEPS,
+    SETTLED,
+)
 
 
 @compiled
@@ -51,20 +36,43 @@ def separate(it: Island, these: Gaps, left: Floats, slop: float) -> bool:
         _bound(it, these, c, slop)
     for s in it.scalars:
         _bound(it, these, n + s, slop)
-    _push_apart(it, these, slop)
-    if _rub_along(it, these):
+    before, time = these.z.copy(), 0.0
+    if not _push_apart(it, these, slop):
+        time = _pushed_together(it, these, before, slop)
+    if _rub_along(it, these, time):
         _push_on(it, these, slop)
     return True
 
 
 @compiled
-def _rub_along(it: Island, these: Gaps) -> bool:
-    """Move z so that friction acted for as long as what it goes with along the normal; whether it was moved."""
+def _pushed_together(it: Island, these: Gaps, before: Floats, slop: float) -> float:
+    """Push again, from where all impulses together lead in a share of the step from whitened ways ``before`` on, if
+    sweeps left much in each other; that share, or 0 if that is no better, or a longer way."""
+    deepest = overlap_left(it, these, slop)
+    time = time_of_all(it, these, before) if deepest > FAR_IN else 0.0
+    if time == 0.0:
+        return 0.0
+    z, push, length = these.z.copy(), these.push.copy(), square_of_way(it, these, before)
+    go_on_for(it, these, before, time)
+    _push_on(it, these, slop)
+    if overlap_left(it, these, slop) < deepest and square_of_way(it, these, before) <= FARTHER * length:
+        return time
+    these.z[:] = z
+    these.push[:] = push
+    return 0.0
+
+
+@compiled
+def _rub_along(it: Island, these: Gaps, time: float) -> bool:
+    """Move z so that friction acted for as long as what it goes with along the normal; whether it was moved. Where
+    others take back what an impulse does, as on what is light between heavy things, it acts as long as they do. time:
+    for which all did already, a share of the step."""
     rubs, share = False, these.share
     for c in it.contacts:
         P = it.P[c]
-        if _wanting(these, c) and these.wanted[c] > 0.0 and (P[1] != 0.0 or P[2] != 0.0):
+        if is_wanted(these, c) and these.wanted[c] > 0.0 and (P[1] != 0.0 or P[2] != 0.0):
             longer = min(max(these.push[c], -share * these.acted[c]), (1.0 - share) * these.acted[c]) / P[0]
+            longer = (longer - time * these.h) * own_share(it, c)
             add_three(it.rows, c, 0.0, longer * P[1], longer * P[2], these.z)
             rubs = True
     return rubs
@@ -78,8 +86,8 @@ def open_up(it: Island, these: Gaps, way: float, slop: float) -> bool:
     """
     n, overlaps = len(it.rows.kind), False
     for k in range(len(it.contacts) + len(it.scalars)):
-        c = _gap(it, k)
-        if these.most[c] < np.inf and _mobility(it, c) > these.least:
+        c = gap_number(it, k)
+        if these.most[c] < np.inf and mobility_of(it, c) > these.least:
             overlaps = overlaps or these.gaps[c] + moved(it, c, these.z) < -slop * BEYOND_SLOP
             these.most[c] += way if c < n else way / PUSH_ARM
         these.acted[c] = 0.0
@@ -112,10 +120,10 @@ def immobile(rows: ContactRows) -> float:
 def _amiss(it: Island, these: Gaps, left: Floats, slop: float) -> bool:
     """Whether a gap that can be moved is not as it should be; if none is, left (n + m,) are those that remain."""
     for k in range(len(it.contacts) + len(it.scalars)):
-        c = _gap(it, k)
+        c = gap_number(it, k)
         if these.bounded[c]:
             left[c] = these.gaps[c] + moved(it, c, these.z)
-            if (_wanting(these, c) or left[c] < -slop * BEYOND_SLOP) and _mobility(it, c) > these.least:
+            if (is_wanted(these, c) or left[c] < -slop * BEYOND_SLOP) and mobility_of(it, c) > these.least:
                 return True
     return False
 
@@ -129,37 +137,18 @@ def _bound(it: Island, these: Gaps, c: int, slop: float) -> None:
 
 
 @compiled
-def _gap(it: Island, k: int) -> int:
-    """The number of an island's k-th gap among those of all."""
-    count = len(it.contacts)
-    return it.contacts[k] if k < count else len(it.rows.kind) + it.scalars[k - count]
-
-
-@compiled
-def _wanting(these: Gaps, c: int) -> bool:
-    """Whether an impulse acts at a gap, which is then to be where it is wanted."""
-    return these.acted[c] > 0.0 and not np.isnan(these.wanted[c])
-
-
-@compiled
-def _mobility(it: Island, c: int) -> float:
-    n = len(it.rows.kind)
-    return it.rows.mobility[c, 0] if c < n else it.lines.mobility[c - n]
-
-
-@compiled
-def _push_apart(it: Island, these: Gaps, slop: float) -> None:
-    """Push from nothing."""
+def _push_apart(it: Island, these: Gaps, slop: float) -> bool:
+    """Push from nothing; whether all are where they should be then."""
     for k in range(len(it.contacts) + len(it.scalars)):
-        c = _gap(it, k)
+        c = gap_number(it, k)
         these.push[c], these.active[c] = 0.0, False
-    _push_on(it, these, slop)
+    return _push_on(it, these, slop)
 
 
 @compiled
-def _push_on(it: Island, these: Gaps, slop: float) -> None:
-    """Sweeps until no gap is moved any more, or the time is over."""
-    n, pushed = len(it.rows.kind), False
+def _push_on(it: Island, these: Gaps, slop: float) -> bool:
+    """Sweeps until no gap is moved any more, or the time is over; whether that was not before."""
+    n, pushed, settled = len(it.rows.kind), False, False
     for k in range(SEPARATION_SWEEPS):
         change = 0.0
         for c in it.contacts:
@@ -170,18 +159,20 @@ def _push_on(it: Island, these: Gaps, slop: float) -> None:
         pushed = pushed or change > 0.0
         if pushed:
             change = max(change, _hold(it, these.holds, these.z))
-        if change <= SETTLED * slop or (k + 1 >= LEAST_SEPARATION and late(it.time)):
+        settled = change <= SETTLED * slop
+        if settled or (k + 1 >= LEAST_SEPARATION and late(it.time)):
             break
+    return settled
 
 
 @compiled
 def _push_one(it: Island, these: Gaps, c: int, slop: float) -> float:
     """Push one gap to where it should be; how far it was."""
-    mobility = _mobility(it, c)
+    mobility = mobility_of(it, c)
     if mobility <= these.least:
         return 0.0
     gap, most = these.gaps[c] + moved(it, c, these.z), these.most[c]
-    wanting = _wanting(these, c)
+    wanting = is_wanted(these, c)
     if not (wanting or these.active[c] or gap < -slop * BEYOND_SLOP):
         return 0.0
     these.active[c] = True
@@ -206,15 +197,6 @@ def _hold(it: Island, holds: Flags, z: Floats) -> float:
             add_scalar(lines, s, -way / lines.mobility[s], z)
             most = max(most, abs(way))
     return most
-
-
-@compiled
-def moved(it: Island, c: int, z: Floats) -> float:
-    """A z of a gap: what positions z move it by."""
-    n = len(it.rows.kind)
-    if c >= n:
-        return moving(it.lines, c - n, z)
-    return along(it.rows, c, 0, 0.0, z)
 
 
 @compiled

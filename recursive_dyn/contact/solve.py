@@ -9,10 +9,11 @@ import numpy as np
 from recursive_dyn.codegen.compiled import Floats, compiled
 from recursive_dyn.contact.blocks import ContactRows, Island
 from recursive_dyn.contact.budget import begun
+from recursive_dyn.contact.gaps import Gaps
 from recursive_dyn.contact.islands.impacts import has_impacts
 from recursive_dyn.contact.islands.islands import Partition, member, partition, solve_islands, timed
 from recursive_dyn.contact.owing import owe_lifts
-from recursive_dyn.contact.positions import Gaps, immobile, open_up, remain, separate
+from recursive_dyn.contact.positions import immobile, open_up, remain, separate
 from recursive_dyn.contact.problem import FreeInertias, ImpulseFacts, ImpulseProblem
 from recursive_dyn.contact.push_speed import restrain
 from recursive_dyn.contact.rows.balance import measured
@@ -188,7 +189,7 @@ def _gaps(problem: ImpulseProblem, whole: Island, wanted: Floats, began: Floats)
     for k in range(len(z)):
         z[k] = share * options.h * whole.y[k]
     return Gaps(
-        gaps, began, wanted, bounded, acted, given.holds, z, share, np.empty(n + m), np.zeros(n + m),
+        gaps, began, wanted, bounded, acted, given.holds, z, share, options.h, np.empty(n + m), np.zeros(n + m),
         np.empty(n + m, dtype=np.bool_), immobile(whole.rows),
     )  # fmt: skip
 

@@ -94,6 +94,8 @@ PUSHING = 0.25  # share of the time that is allowed, which goes into positions: 
 PUT = 5e-4  # m: overlaps beyond this, and what a step moves, of what did not touch before: they were built so
 SUNK = 3e-3  # m: overlaps up to which solves that ended early lift no more than they take, or, if that is more,
 SUNK_FALLS = 4.0  # times what gravity moves things by in a step at the speed that it gives them there, g h^2
+FAR_IN, FARTHER = 1e-4, 2.0  # m: what sweeps that do not settle leave in each other, from where on it is pushed along
+# with all impulses together; times the square of the way without, at most, of which that is one
 SETTLED = 0.05  # share of the slop that the last sweep may still change
 BEYOND_SLOP = 1.0 + 1e-6  # times the slop: a gap that rounding put there is none
 PUSH_SPEED = 1.0  # m/s, unless set: millimetres that a fast step leaves go at once, what was built amiss at a walk

@@ -89,7 +89,7 @@ def meets(bounds: Bounds, which: Integers, poses: Floats, ways: Ways) -> bool:
         X, own, gap = poses[16 * k : 16 * k + 16], bounds.boxes[k], bounds.gaps[k]
         if not np.isfinite(gap + ways[k, _RADIUS]):
             return True
-        if not _is_apart(bounds, k, count):
+        if not is_apart(bounds, k, count):
             for i in range(len(bounds.planes)):
                 if not _over(X, own, ways[k], bounds.planes[i], gap):
                     return True
@@ -98,7 +98,7 @@ def meets(bounds: Bounds, which: Integers, poses: Floats, ways: Ways) -> bool:
                 if not _separate(X, own, ways[k], still, bounds.walls[i], rest, gap):
                     return True
         for j in range(count):
-            if j == k or bounds.gaps[j] < 0.0 or (which[j] > 0 and j < k) or _is_apart(bounds, k, j):
+            if j == k or bounds.gaps[j] < 0.0 or (which[j] > 0 and j < k) or is_apart(bounds, k, j):
                 continue
             if not _separate(X, own, ways[k], poses[16 * j : 16 * j + 16], bounds.boxes[j], ways[j], gap):
                 return True
@@ -106,7 +106,8 @@ def meets(bounds: Bounds, which: Integers, poses: Floats, ways: Ways) -> bool:
 
 
 @compiled
-def _is_apart(bounds: Bounds, a: int, b: int) -> bool:
+def is_apart(bounds: Bounds, a: int, b: int) -> bool:
+    """Whether two bodies, the number behind the last one for what stands still, never touch."""
     return holds(bounds.apart, min(a, b) * (len(bounds.boxes) + 1) + max(a, b))
 
 
@@ -157,3 +158,41 @@ def _shadow(X: Floats, box: Floats, way: Floats, n0: float, n1: float, n2: float
         x, y, z = X[i], X[4 + i], X[8 + i]
         result += box[3 + i] * (abs(n0 * x + n1 * y + n2 * z) + abs(m0 * x + m1 * y + m2 * z))
     return float(result)
+
+
+@compiled
+def depth_below(X: Floats, box: Floats, ball: bool, plane: Floats) -> float:
+    """How deep a box, or the ball in it, at a pose X (16,) is below a plane, m."""
+    height, n0, n1, n2 = 0.0, plane[3], plane[4], plane[5]
+    for i in range(3):
+        height += plane[3 + i] * (X[4 * i + 3] - plane[i])
+    for j in range(3):
+        height += box[j] * (X[j] * n0 + X[4 + j] * n1 + X[8 + j] * n2)
+    return _half(X, box, ball, n0, n1, n2) - height
+
+
+@compiled
+def depth(X: Floats, a: Floats, ball: bool, Y: Floats, b: Floats, other_ball: bool) -> float:
+    """How deep two boxes, or balls in them, at poses X, Y (16,) are in each other, m: the least along axes of either,
+    and from middle to middle."""
+    x, y, z = _between(X, a, Y, b, 0), _between(X, a, Y, b, 1), _between(X, a, Y, b, 2)
+    r, s = a[3] if ball else math.sqrt(_square(a, 3)), b[3] if other_ball else math.sqrt(_square(b, 3))
+    result = r + s - math.sqrt(x * x + y * y + z * z)
+    j = 0
+    while result > 0.0 and j < 6:
+        i = j % 3
+        n0, n1, n2 = (X[i], X[4 + i], X[8 + i]) if j < 3 else (Y[i], Y[4 + i], Y[8 + i])
+        reach = _half(X, a, ball, n0, n1, n2) + _half(Y, b, other_ball, n0, n1, n2)
+        result, j = min(result, reach - abs(n0 * x + n1 * y + n2 * z)), j + 1
+    return result
+
+
+@compiled
+def _half(X: Floats, box: Floats, ball: bool, n0: float, n1: float, n2: float) -> float:
+    """How far a box, or the ball in it, goes from its middle along a direction."""
+    if ball:
+        return float(box[3])
+    result = 0.0
+    for i in range(3):
+        result += box[3 + i] * abs(n0 * X[i] + n1 * X[4 + i] + n2 * X[8 + i])
+    return result

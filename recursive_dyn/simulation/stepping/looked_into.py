@@ -76,7 +76,7 @@ def looked_into(
                 return said
             v, solved = state.v.copy(), buffer.copy()
     if buffer.free is NOBODY and solved.free is NOBODY:
-        _be_at(state, present, (q, it.lending.v))
+        be_at(state, present, (q, it.lending.v))
     else:  # surroundings answer those whom they placed last
         _look(detection, simulation, settings, buffer, state, present, (q, it.lending.v))
     buffer.become(solved)
@@ -89,10 +89,11 @@ def _look(
     present: Present, at: StatePair,
 ) -> None:  # fmt: skip
     """Let the state be there, and find contacts."""
-    _be_at(state, present, at)
+    be_at(state, present, at)
     detection.look(simulation, buffer, settings, None)
 
 
-def _be_at(state: State, present: Present, at: StatePair) -> None:
+def be_at(state: State, present: Present, at: StatePair) -> None:
+    """Let the state be there."""
     state.q[:], state.v[:] = at
     present.update(state.q, state.v)

@@ -39,6 +39,7 @@ from recursive_dyn.simulation.stepping.lone_bodies import kicked, moving_alone, 
 from recursive_dyn.simulation.stepping.pressed import note_pressed, only_pressed, pressed_before, put_in
 from recursive_dyn.simulation.stepping.step_arrays import FreeRoom, StepArrays
 from recursive_dyn.simulation.stepping.stopped_trees import keep_slow, led_back
+from recursive_dyn.simulation.stepping.struck_into import STRUCK, note_flown, strikes_into
 from recursive_dyn.simulation.stepping.wild_steps import WILD, swift
 
 
@@ -156,6 +157,7 @@ def solve_and_settle(
     bounced = len(energies) > 0 and energies_left(s, layout, energies)
     kinetic = np.empty(layout.groups if s.counts[1] > 0 else 0)
     led = s.counts[1] > 0 and led_back(s, layout, kinetic)
+    throws = n > 0 and s.into[3] > 0 and note_flown(s)
     if s.counts[2] > 0 or n > 0:
         straight(s.trees, s.lone, floating, s.present, s.impulses.changes.q)
         if not moved(s.impulses, s.q, s.v, s.tau, s.parameters):
@@ -167,6 +169,8 @@ def solve_and_settle(
     if s.placed[0]:
         if not seen(s.present, s.q, s.v, s.parameters):
             return LOST
+        if throws and strikes_into(s, contacts, bounds):
+            return STRUCK
         if len(s.trees.bases) > 0:
             kicked(s.owed, s.lone, lone)
             drives, acting, h = it.motors.drives, s.flight.acting, s.settings[0]

@@ -22,10 +22,15 @@ from recursive_dyn.simulation.stepping.pressed import PressedTrees
 
 class LedBodies(NamedTuple):
     """Where a solve leads bodies (``led_into``): frames, a program; bodies (nb + 1,): 1 for those that were led away,
-    or are solved with such, at last 0 for what stands still."""
+    or are solved with such, at last 0 for what stands still. What blows lead from (``struck_into``): q (nq,), v (nv,)
+    and poses (16 nb,), and the way (nv,) by which they do."""
 
     frames: ProgramCall
     bodies: Integers
+    q: Floats
+    v: Floats
+    poses: Floats
+    way: Floats
 
 
 class Lending(NamedTuple):
@@ -55,8 +60,9 @@ class StepArrays(NamedTuple):
     began, and the last one ended; rows: room for them.
     numbers, counts, facts: as in KeptArrays, of this step; kept: those of the last one. other: the flight of trees that
     are pressed. noted (3,): solves that did not converge, steps with trees that were pressed, and parts that were too
-    long, so far. sleep: who may sleep. into (3,): whether what a solve leads into is looked for (``led_into``), whether
-    that begins anew, or was looked for and is done, and whether bounds are of all there is. lending, led: see there.
+    long, so far. sleep: who may sleep. into (4,): whether what a solve leads into is looked for (``led_into``), whether
+    that begins anew, or was looked for and is done, whether bounds are of all there is, and how often it may be looked
+    for what blows lead into (``struck_into``). lending, led: see there.
     """
 
     q: Floats
@@ -102,8 +108,9 @@ def lending(dynamics: Dynamics, groups: int, motors: bool) -> Lending:
 
 def led_bodies(dynamics: Dynamics, motors: bool) -> LedBodies:
     """Room for where bodies are led, which needs a program only where there are motors and surroundings."""
-    frames = program_call(dynamics, "frames") if motors else NO_PROGRAM
-    return LedBodies(frames, np.zeros(dynamics.model.nb + 1, dtype=np.int64))
+    frames, nb = program_call(dynamics, "frames") if motors else NO_PROGRAM, dynamics.model.nb
+    q, (v, way) = np.zeros(dynamics.nq), np.zeros((2, dynamics.nv))
+    return LedBodies(frames, np.zeros(nb + 1, dtype=np.int64), q, v, np.zeros(16 * nb), way)
 
 
 class FreeRoom(NamedTuple):

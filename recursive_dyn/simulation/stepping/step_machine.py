@@ -19,6 +19,7 @@ from recursive_dyn.dynamics.dynamics import Dynamics
 from recursive_dyn.graph.expression import is_constant
 from recursive_dyn.integrators import registry
 from recursive_dyn.maximal.joint_rows.held_joints import HeldJoints
+from recursive_dyn.maximal.maximal_dynamics import MaximalDynamics
 from recursive_dyn.recursion.context import METHOD_TWO
 from recursive_dyn.simulation.bounds import UNKNOWN, Bounds
 from recursive_dyn.simulation.flying.flight import DONE, Flight
@@ -41,6 +42,7 @@ from recursive_dyn.simulation.stepping.pressed import pressed_trees, watched
 from recursive_dyn.simulation.stepping.remembering import keep
 from recursive_dyn.simulation.stepping.step_arrays import StepArrays, free_room, led_bodies, lending
 from recursive_dyn.simulation.stepping.step_start import StepStart
+from recursive_dyn.simulation.stepping.struck_into import LOOKS
 from recursive_dyn.simulation.surroundings import Lookout
 
 
@@ -62,6 +64,7 @@ class StepMachine:
     ) -> None:  # fmt: skip
         rule, model = registry.find(integrator), dynamics.model
         self._dynamics, self._state, self._memory = dynamics, state, memory
+        self._jointed = isinstance(dynamics, MaximalDynamics)  # joints would have to hold what is solved again
         self._share, self._answering = rule.share, np.array([rule.implicit, rule.answering])
         self._lively = not all(map(is_constant, model.gravity))  # gravity has other values when parameters do
         self.tau, self._motors, self.present = np.zeros(dynamics.nv), motors, present
@@ -93,23 +96,20 @@ class StepMachine:
             pressed_trees(model, self._layout, groups, sprung, flight.asked), noted,
             sleepers(model, self._layout, trees.slots, lone.links, row_slots(model), *still)
             if sleepy else no_sleepers(self._layout.parent, lone.links, len(trees.bases), self._layout.group),
-            np.zeros(3, dtype=np.int64), lending(dynamics, self._layout.groups, self.leads),
+            np.zeros(4, dtype=np.int64), lending(dynamics, self._layout.groups, self.leads),
             led_bodies(dynamics, self.leads and present is not None),
         )  # fmt: skip
         self.h, self.times, self.sleepy = self.arrays.settings[:1], self.arrays.times, sleepy
         if not sleepy:
             kept.slept.rested[:] = 0.0
-        self.buffer = buffer
-        self._free = free_room(0)
+        self.buffer, self._free, self._gravity = buffer, free_room(0), 0.0
         self._options: tuple[float, ...] = ()
-        self._gravity = 0.0
         self._pull()
         self._versions = -1, -1  # of the buffers that are bound
         self._touches: Touches | None = None
         self._start: StepStart | None = None
         self._looks: Bound | None = None  # of the last lookout, which itself may keep its surroundings alive
-        self._bounds = UNKNOWN
-        self.said = DONE  # by the last stage that ``advance`` took
+        self._bounds, self.said = UNKNOWN, DONE  # by the last stage that ``advance`` took
         # of all stages, with what is bound and this lookout, by which loop
         self._sequences: dict[str, CallSequence] = {}
         self._packed = Packed(self.arrays)
@@ -127,8 +127,8 @@ class StepMachine:
             sleep.after[0], sleep.calm[0], sleep.driven[0] = settings.sleep_after, calm, self._flight.driven
         if not self._motors.written:
             self._motors.write()
-        asked = self.present is not None and settings.detect == "step" and len(self._motors) > 0
-        self.arrays.into[:] = asked, 0, self._bounds is not UNKNOWN
+        looks, motors = self.present is not None and settings.detect == "step", len(self._motors) > 0
+        self.arrays.into[:] = looks and motors, 0, self._bounds is not UNKNOWN, LOOKS * (looks and not self._jointed)
         if self._lively:
             self._pull()
         options = (
@@ -166,7 +166,7 @@ class StepMachine:
             self._bind_keep(events)
         if lookout.look is not self._looks:
             self._sequences, self._looks = {}, lookout.look
-            self.bounded(lookout.bounds() if self.leads else UNKNOWN)
+            self.bounded(lookout.bounds())
         way = self._flight.way
         if way not in self._sequences:
             haste, look = (call or idle.bind(self.arrays.counts) for call in (lookout.haste, lookout.look))

@@ -19,7 +19,6 @@ from recursive_dyn.contact.settings import Settings
 from recursive_dyn.dynamics.dynamics import Dynamics
 from recursive_dyn.errors import StateError
 from recursive_dyn.maximal.acting.whirl import MOST
-from recursive_dyn.simulation.bounds import UNKNOWN
 from recursive_dyn.simulation.flying.flight import DONE, LEAPT, LOST, Flight
 from recursive_dyn.simulation.interrupts import Held
 from recursive_dyn.simulation.kept.events import Events
@@ -34,9 +33,11 @@ from recursive_dyn.simulation.stepping.bounced_trees import SHORTER, TOO_LONG
 from recursive_dyn.simulation.stepping.detection import Detection
 from recursive_dyn.simulation.stepping.leaps import LEAPS, MOST_LEAPS
 from recursive_dyn.simulation.stepping.led_into import INTO
+from recursive_dyn.simulation.stepping.looked_after_blows import looked_after_blows
 from recursive_dyn.simulation.stepping.looked_into import looked_into
 from recursive_dyn.simulation.stepping.parts_of_flight import HALVES, PartTooLong, pieces, too_fast
 from recursive_dyn.simulation.stepping.step_forces import StepForces
+from recursive_dyn.simulation.stepping.struck_into import STRUCK
 from recursive_dyn.simulation.stepping.wild_steps import WILD, WildSteps
 from recursive_dyn.simulation.surroundings import NOT_KNOWN, Lookout, Surrounded
 
@@ -200,7 +201,7 @@ class Timestep:
         if stage < machine.SOLVE:
             self._within = True
             self._detection.look(simulation, machine.buffer, self.settings, looked)
-            machine.bounded(self._detection.bounds if machine.leads else UNKNOWN)
+            machine.bounded(self._detection.bounds)
             times[machine.SOLVE] = perf_counter()
             if self._forces.singly:
                 self._arrived = self._at_arrival(machine)
@@ -212,6 +213,10 @@ class Timestep:
             self._within = True
             given = simulation, self.settings, self._state, self.at_present(), h
             said = looked_into(self._dynamics, self._detection, machine, *given)
+        if stage < machine.KEEPING and said == STRUCK:
+            self._within = True
+            blows = simulation, self.settings, self._state, self.at_present()
+            said = looked_after_blows(self._detection, machine, *blows)
         if stage < machine.KEEPING and said == TOO_LONG:
             raise PartTooLong(SHORTER)
         if stage < machine.KEEPING and said == WOKEN:

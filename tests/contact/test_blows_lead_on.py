@@ -1,0 +1,88 @@
+"""Light things between heavy ones and the ground are not driven in by blows, nor lifted out by what pushes them."""
+
+import numpy as np
+import pytest
+from contact_scenes import at, energy, mirror, put, set_twist
+
+import recursive_dyn as rd
+from scene import Scene, shapes
+
+
+def squeezed(seed: int, ratio: float, h: float) -> tuple[float, float]:
+    """1000 kg, a ball or a box, come down at 3 m/s on a tilted box on the ground, lighter by a ratio: (deepest overlap
+    told, mm, most energy won in a step, J, of 9 kJ)."""
+    rng, scene, material = np.random.default_rng(1000 + seed), Scene(), rd.Material(friction=0.5)
+    scene.world.shapes.append(shapes.Box((4, 4, 0.4), at=at(0, 0, -0.2), material=material))
+    light = shapes.Box(tuple(rng.uniform(0.08, 0.2, 3)), material=material)
+    put(scene, "light", light, at(0, 0, 0.2, rng.uniform(-1, 1, 3)), 1e3 / ratio)
+    heavy: shapes.Shape = shapes.Sphere(0.15, material=material)
+    if seed % 2:
+        heavy = shapes.Box(tuple(rng.uniform(0.2, 0.3, 3)), material=material)
+    put(scene, "heavy", heavy, at(*rng.uniform(-0.05, 0.05, 2), 0.62, rng.uniform(-1, 1, 3)), 1e3)
+    deepest = won = 0.0
+    with mirror(scene, h, "linearly_implicit_rk4", ground=False) as shown:
+        set_twist(shown.sim, "heavy", (0, 0, 0), (0, 0, -3.0))
+        before = energy(shown.sim)
+        for _ in range(round(0.7 / h)):
+            shown.step()
+            now = energy(shown.sim)
+            deepest, won, before = max(deepest, shown.sim.solution.penetration), max(won, now - before), now
+    return 1e3 * deepest, won
+
+
+@pytest.mark.parametrize("seed", [0, 4, *(pytest.param(k, marks=pytest.mark.slow) for k in (1, 2, 3, 5, 6, 7, 8, 9))])
+def test_a_light_box_is_not_driven_into_the_ground(seed):
+    """14.6 mm and 43 J in a step before; what rolls off wins 0.15 J by the way its edges are rounded in a step."""
+    deepest, won = squeezed(seed, 10.0, 1 / 240)
+    assert deepest < 0.1 and won < 0.2
+    deepest, won = squeezed(seed, 100.0, 1 / 240)
+    assert deepest < 2.0 and won < 3.0
+
+
+@pytest.mark.slow
+def test_nor_is_one_that_is_lighter_by_far():
+    """27 mm before at 1/60 s, 15 at 1/240 s."""
+    assert max(squeezed(seed, 1e3, 1 / 240)[0] for seed in range(12)) < 3.0
+    assert max(squeezed(seed, 1e3, 1 / 60)[0] for seed in range(12)) < 4.0
+
+
+@pytest.mark.slow
+@pytest.mark.xfail(strict=True, reason="overlaps between ground and what is 10^5 times as heavy go slowly: 9 mm")
+def test_of_masses_that_differ_by_a_hundred_thousand_neither():
+    assert max(squeezed(seed, 1e5, 1 / 240)[0] for seed in (6, 8)) < 3.0
+
+
+def tower(shape: str, restitution: float, seed: int, h: float) -> tuple[float, float]:
+    """50 kg fall at 4 m/s on seven boxes of 0.1 kg and 12 cm: as ``squeezed``, of 1 kJ."""
+    rng, scene, material = np.random.default_rng(seed), Scene(), rd.Material(friction=0.5, restitution=restitution)
+    scene.world.shapes.append(shapes.Plane(material=material))
+    for k in range(7):
+        box = shapes.Box((0.12, 0.12, 0.12), material=material)
+        put(scene, f"b{k}", box, at(*(0.0024 * rng.normal(size=2)), 0.12 * (k + 0.5)), 0.1)
+    solid: shapes.Shape = shapes.Sphere(0.15, material=material)
+    if shape == "box":
+        solid = shapes.Box((0.3, 0.25, 0.2), material=material)
+    put(scene, "p", solid, at(0.03, 0.01, 1.24, rng.uniform(-1, 1, 3)), 50.0)
+    deepest = won = 0.0
+    with mirror(scene, h, "linearly_implicit_rk4", ground=False) as shown:
+        set_twist(shown.sim, "p", rng.normal(size=3), (0, 0, -4.0))
+        before = energy(shown.sim)
+        for _ in range(round(1.0 / h)):
+            shown.step()
+            now = energy(shown.sim)
+            deepest, won, before = max(deepest, shown.sim.solution.penetration), max(won, now - before), now
+    return 1e3 * deepest, won
+
+
+@pytest.mark.parametrize("seed", [0, *(pytest.param(k, marks=pytest.mark.slow) for k in (1, 2))])
+def test_a_tower_is_not_thrown_into_itself(seed):
+    """Positions of light boxes were moved by more than a radian in a step, with all solves converged: 27 and 99 mm."""
+    assert tower("ball", 0.9, seed, 1 / 240)[0] < 2.0
+    assert tower("ball", 0.9, seed, 1 / 60)[0] < 6.0
+
+
+@pytest.mark.slow
+@pytest.mark.xfail(strict=True, reason="what falls apart under a ball is in itself by 10 mm, which lifts by 0.2 J")
+def test_a_tower_that_falls_apart_is_not_in_itself():
+    results = [tower("ball", 0.5, seed, 1 / 240) for seed in range(3)]
+    assert max(deepest for deepest, _ in results) < 2.0 and max(won for _, won in results) < 0.05

@@ -183,8 +183,9 @@ class ImpulseProblem(NamedTuple):
     between bodies do not allow it, and that stays; or none. swing (2 nv,): what forces accelerate trees by, where the
     flight began and there, of those in which something turns freely the latter twice; or none. acted (nv,): changes of
     velocity that the last step's impulses made of trees with joints, carried to here, steady (nv,): as in Changes; or
-    none. pull (nv,): what forces accelerate coordinates by here, at rest, or none where that is not known. pushes
-    (nv,): impulses on the coordinates that are given. sprung (groups,): 1 for groups of coordinates with springs.
+    none. pull (nv,): what forces accelerate coordinates by here, at rest, or none where that is not known; forces
+    (nv,): the same whatever else acts there, where a budget may end a solve early, or none. pushes (nv,): impulses on
+    the coordinates that are given. sprung (groups,): 1 for groups of coordinates with springs.
 
     Into contacts are written impulses and moments on A, and gaps as they are left at the step's end; nothing else that
     is given is changed, but ``changes``, which is written anew.
@@ -199,6 +200,7 @@ class ImpulseProblem(NamedTuple):
     acted: Floats
     steady: Floats
     pull: Floats
+    forces: Floats
     pushes: Floats
     sprung: Integers
     bodies: BodyFrames

@@ -17,6 +17,7 @@ from recursive_dyn.contact.positions import immobile, open_up, remain, separate
 from recursive_dyn.contact.problem import FreeInertias, ImpulseFacts, ImpulseProblem
 from recursive_dyn.contact.push_speed import restrain
 from recursive_dyn.contact.rows.balance import measured
+from recursive_dyn.contact.rows.bending import bent
 from recursive_dyn.contact.rows.lasting import placed
 from recursive_dyn.contact.rows.meeting import met, told
 from recursive_dyn.contact.rows.pushes import given_pushes, moved_by
@@ -27,9 +28,9 @@ from recursive_dyn.contact.rows.scalar_rows import scalar_rows
 from recursive_dyn.contact.rows.straying import without_straying
 from recursive_dyn.contact.rows.sustaining import carried, given_halves, noted, owed_halves
 from recursive_dyn.contact.rows.targets import contact_targets, limit_targets
-from recursive_dyn.contact.rows.turning import bent, corrected, ended, judged
+from recursive_dyn.contact.rows.turning import corrected, ended, judged
 from recursive_dyn.contact.rows.warm_start import matched, started, to_world_axes
-from recursive_dyn.contact.sinking import bounded, is_bounded, left_to_lift
+from recursive_dyn.contact.sinking import bounded, is_bounded, left_to_lift, put_in, settled, straightened
 from recursive_dyn.contact.spinning import give_back, struck_trees
 from recursive_dyn.contact.tuning import PUSHING
 from recursive_dyn.contact.withdrawing import withdraw
@@ -48,8 +49,7 @@ def solve(given: ImpulseProblem) -> ImpulseFacts:
     twists(layout, factors, problem.v, links, V)
     touched = links_of(problem)
     reach = reach_of(layout, touched, problem.rows)
-    found, same = np.empty(n, dtype=np.int64), np.empty(n, dtype=np.int64)
-    matched(problem.contacts, problem.earlier, found)
+    found, same = matched(problem.contacts, problem.earlier, n), np.empty(n, dtype=np.int64)
     points = met(problem, touched, found)
     rows = contact_rows(problem, touched, reach, root, V)
     lines = scalar_rows(layout, reach, factors, root, problem.v, problem.rows)
@@ -58,7 +58,7 @@ def solve(given: ImpulseProblem) -> ImpulseFacts:
     contact_targets(problem, rows, found, same, targets, wanted, began)
     limit_targets(problem, lines, wanted[n : n + m], began[n : n + m])
     P, Q, y, pushes = np.zeros((n, 6)), changes.row_impulses, np.zeros(len(root)), np.zeros(len(root))
-    pushed = given_pushes(problem, root, pushes)
+    pushed, put = given_pushes(problem, root, pushes), put_in(problem, rows, found, began)
     started(rows, problem.earlier, found, P)
     Q[:] = problem.rows.impulses
     these, frictions = partition(layout, rows, lines, problem.moving.slots, free), problem.contacts.frictions[0:n]
@@ -74,17 +74,17 @@ def solve(given: ImpulseProblem) -> ImpulseFacts:
         for k in range(layout.nv):
             pushes[k] += kicked[k]
         moved_by(rows, lines, pushes)
-    bent(problem, rows, same, targets)
-    early = np.zeros(these.total[0], dtype=np.bool_)
-    sweeps, residual = solve_islands(whole, these, problem, wanted, bounced, early, end)
+    bends = bent(problem, rows, same, targets)
+    sweeps, residual, early = solve_islands(whole, these, problem, wanted, bounced, end)
     if some:
         done, change = withdraw(problem, whole, these, same, powers, kicked, pushes, shares, wanted, bounced, early)
         sweeps, residual = max(sweeps, done), max(residual, change)
-    most = left_to_lift(problem, whole, these, early, bounced, began)
+    straightened(whole, these, early, bends, bounced)
+    most = left_to_lift(problem, whole, these, early, root, pushes, put)
     _velocities(problem, y, pushes, root, V)
     ends, states = np.empty((len(problem.lone.links), 6)), _gaps(problem, whole, wanted, began)
     ended(problem, V, ends)
-    _positions(problem, whole, these, states, root, V, most)
+    _positions(problem, whole, these, states, root, V, most, ends)
     if give_back(problem, whole, these, bounced, states.push, ends, V):
         expand(layout, factors, root, y, links, V, changes.v)
     noted(problem, whole, before, root, pushes, u, f, weighed)
@@ -93,6 +93,7 @@ def solve(given: ImpulseProblem) -> ImpulseFacts:
     judged(problem, found, same, shares, wanted, states.push, ends)
     if some:
         owe_lifts(problem, whole, these, found, same, powers, wanted, states.push)
+    settled(problem, whole, these, early, put)
     if struck_trees(problem, whole, these, bounced, states.push, found):
         expand(layout, factors, root, y, links, V, changes.struck)
     return ImpulseFacts(m + _height(rows), these.total[0], sweeps, residual, _deepest(problem, rows))
@@ -121,6 +122,7 @@ def _positions(
     root: Floats,
     V: Annotated[np.ndarray, float, 6],
     most: Floats,
+    ends: Annotated[np.ndarray, float, 6],
 ) -> None:
     """The ways by which to move, and the gaps that are left."""
     options, changes, total, z = problem.options, problem.changes, these.total[0], states.z
@@ -142,7 +144,7 @@ def _positions(
                 opened = True
         if opened:
             restrain(problem, these, root, before, z)
-        bounded(problem, whole, these, root, most, z)
+        bounded(problem, whole, these, root, most, ends, z)
         for k in range(total):
             if pushed[k]:
                 remain(member(whole, these, k), states, left)

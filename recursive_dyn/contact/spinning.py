@@ -70,7 +70,7 @@ def give_back(
                 body = lone_of(problem, c, side)
                 if body >= 0 and not counted[body]:
                     counted[body] = True
-                    won += _won(problem, body, twists[body], ways[problem.lone.links[body]])
+                    won += won_by_turning(problem, body, twists[body], ways[problem.lone.links[body]])
         if won != 0.0:
             share, changed = share_of(won, power, _square(it, bounced)), True
             for c in it.contacts:
@@ -237,7 +237,7 @@ def _lengthen(it: Island, c: int, share: float) -> None:
 
 
 @compiled
-def _won(problem: ImpulseProblem, k: int, twist: Floats, way: Floats) -> float:
+def won_by_turning(problem: ImpulseProblem, k: int, twist: Floats, way: Floats) -> float:
     """Energy that lone body k, moving with a twist, wins as it is turned on the way while its spin stays."""
     I = problem.lone.inertias[k]
     w = row(twist)

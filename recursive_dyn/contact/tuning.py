@@ -91,9 +91,8 @@ DEPENDENT = 1e-8  # relative length below which an iterate adds nothing to those
 SEPARATION_SWEEPS = 200  # at most
 LEAST_SEPARATION = 10  # of these before time may end them: with one, six boxes sink into each other by 6 mm
 PUSHING = 0.25  # share of the time that is allowed, which goes into positions: half of it, then what is left of it
-PUT = 5e-4  # m: overlaps beyond this, and what a step moves, of what did not touch before: they were built so
-SUNK = 3e-3  # m: overlaps up to which solves that ended early lift no more than they take, or, if that is more,
-SUNK_FALLS = 4.0  # times what gravity moves things by in a step at the speed that it gives them there, g h^2
+PUT_DEEP = 5e-4  # m: overlaps beyond this, and what a step moves, of what did not touch before: they were built so
+LIMITED = 200  # iterations: with fewer it is known what pulls at trees with joints, and what ended early lifts them by
 FAR_IN, FARTHER = 1e-4, 2.0  # m: what sweeps that do not settle leave in each other, from where on it is pushed along
 # with all impulses together; times the square of the way without, at most, of which that is one
 SETTLED = 0.05  # share of the slop that the last sweep may still change

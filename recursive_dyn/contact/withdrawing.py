@@ -44,7 +44,7 @@ def withdraw(
     """
     total, sweeps, residual, none = these.total[0], 0, 0.0, np.zeros((len(whole.targets), 3))
     again, won, left = np.zeros(total, dtype=np.bool_), np.zeros(total), np.zeros(total)
-    if not _find_overdone(problem, whole, these, same, powers, shares, kicked, none, again, won, left):
+    if not _find_overdone(problem, whole, these, same, powers, shares, kicked, none, early, again, won, left):
         return 0, 0.0
     P, Q, y, given = whole.P.copy(), whole.Q.copy(), whole.y.copy(), shares.copy()
     kicks, whitened = problem.lone.kicks.copy(), np.zeros(len(kicked))
@@ -75,7 +75,7 @@ def withdraw(
 @compiled
 def _find_overdone(
     problem: ImpulseProblem, whole: Island, these: Partition, same: Integers, powers: Floats, shares: Floats,
-    kicked: Floats, none: Lent, again: Flags, won: Floats, left: Floats,
+    kicked: Floats, none: Lent, early: Flags, again: Flags, won: Floats, left: Floats,
 ) -> bool:  # fmt: skip
     """Mark in ``again`` the islands that win more than they may; whether there are any. won, left (islands,): what they
     win and may win, J; the others as in ``withdraw``, none as in ``gain``."""
@@ -84,7 +84,10 @@ def _find_overdone(
         it = member(whole, these, k)
         if _is_corrected(it, shares) and _is_known(problem, it):
             won[k] = _won(problem, it, kicked, none)
-            left[k], least = _left(problem, it, same, powers)
+            if early[k]:  # of what is not yet of the laws nothing is known that it might win back
+                left[k], least = 0.0 if problem.options.position_share == HALF else -np.inf, 0.0
+            else:
+                left[k], least = _left(problem, it, same, powers)
             again[k] = won[k] > left[k] + least
             some = some or again[k]
     return some

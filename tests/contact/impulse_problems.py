@@ -102,7 +102,7 @@ def problem(
     factors = d.call("impulse_factors", q, np.zeros(1), np.zeros(1), *np.zeros((2, d.nv)))
     return ImpulseProblem(
         layout(d.model), factors, v, start_v, np.zeros(0),
-        np.zeros(0), np.zeros(0), np.zeros(0), np.zeros(0), pushes,
+        np.zeros(0), np.zeros(0), np.zeros(0), np.zeros(0), np.zeros(0), pushes,
         np.zeros(layout(d.model).groups, dtype=np.int64), bodies, no_lone_bodies(len(d.bodies)),
         AwakeParts(np.arange(d.model.nl), np.arange(0), np.arange(d.nv)), buffer.table, free_inertias(found.free),
         given, earlier or earlier_contacts(ContactBuffer(0).table), options,

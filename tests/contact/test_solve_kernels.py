@@ -198,8 +198,8 @@ def test_contacts_start_from_the_nearest_of_their_key(seed, n, count, most):
         table.points[:size] = rng.normal(size=(size, 2, 3))
         table.impulses[:size] = rng.normal(size=(size, 3))
     P, axes = np.zeros((n, 6)), np.tile(np.eye(3), (n, 1, 1))
-    found, earlier = np.zeros(n, dtype=np.int64), earlier_contacts(before.table)
-    warm_start.matched(now.table, earlier, found)
+    earlier = earlier_contacts(before.table)
+    found = warm_start.matched(now.table, earlier, n)
     warm_start.started(block_rows(axes), earlier, found, P)
     np.testing.assert_array_equal(P[:, :3], slow_start(now.table, before.table))
 

@@ -142,20 +142,21 @@ def _collect(homes: Integers, first: Integers, members: Integers) -> None:
 
 @compiled
 def solve_islands(
-    whole: Island, these: Partition, problem: ImpulseProblem, wanted: Floats, bounced: Bounced, early: Flags,
-    end: int,
-) -> tuple[int, float]:  # fmt: skip
-    """Every island of the whole from the impulses given; (most sweeps of one, largest residual).
+    whole: Island, these: Partition, problem: ImpulseProblem, wanted: Floats, bounced: Bounced, end: int
+) -> tuple[int, float, Flags]:
+    """Every island of the whole from the impulses given; (most sweeps of one, largest residual, which of them ended
+    early: laws are missed by more than the tolerance).
 
-    wanted (n or more,): gaps at the end that contacts bounce to, m; bounced (n, 2): 0, to be what did; early
-    (islands,): is set where laws are missed by more than the tolerance; end: when time is over, as ``timed`` has it.
+    wanted (n or more,): gaps at the end that contacts bounce to, m; bounced (n, 2): 0, to be what did; end: when time
+    is over, as ``timed`` has it.
     """
     sweeps, residual, none = 0, 0.0, np.zeros((len(whole.targets), 3))
+    early = np.zeros(these.total[0], dtype=np.bool_)
     for k in range(these.total[0]):
         done, change = solve_one(timed(whole, these, k, end), problem, wanted, bounced, none)
         early[k] = change > problem.options.tolerance
         sweeps, residual = max(sweeps, done), max(residual, change)
-    return sweeps, residual
+    return sweeps, residual, early
 
 
 @compiled

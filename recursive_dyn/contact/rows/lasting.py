@@ -12,11 +12,12 @@ from typing import Annotated
 import numpy as np
 
 from recursive_dyn.codegen.compiled import Floats, Integers, compiled
-from recursive_dyn.contact.problem import ELSEWHERE, NOWHERE, ImpulseProblem
+from recursive_dyn.contact.problem import ELSEWHERE, NOWHERE, EarlierContacts, ImpulseProblem
 from recursive_dyn.contact.tuning import EDGES, SAME_FACE, TURNS, WANDERS, WANDERS_GLIDING
 
 UNKNOWN, PLACED, LASTING = 0, 1, 2  # levels of what is known of a contact: nothing, its arms, that it presses smoothly;
 BOUNCED = -1  # until energy is settled, of one that a floating tree bounced by
+PUT = 4  # is added to those of what was built in each other, and is being pushed apart
 
 Three = tuple[float, float, float]
 
@@ -32,8 +33,15 @@ def placed(problem: ImpulseProblem, found: Integers, same: Integers) -> None:
         if turns(problem, c):
             contacts.levels[c] = PLACED
             i = found[c]
-            if i >= 0 and earlier.levels[i] != UNKNOWN and _near(problem, c, i):
+            if i >= 0 and known_of(earlier, i) != UNKNOWN and _near(problem, c, i):
                 same[c] = i
+
+
+@compiled
+def known_of(earlier: EarlierContacts, i: int) -> int:
+    """The level of an earlier contact, whether it was built so or not."""
+    level = earlier.levels[i]
+    return level - PUT if level >= PUT else level
 
 
 @compiled
@@ -135,7 +143,7 @@ def _near(problem: ImpulseProblem, c: int, i: int) -> bool:
             way += length(V[k, 0], V[k, 1], V[k, 2]) * length(x, y, z) + length(V[k, 3], V[k, 4], V[k, 5])
             far = max(far, length(x - old[i, side, 0], y - old[i, side, 1], z - old[i, side, 2]))
     problem.contacts.ways[c] = far
-    edges = problem.earlier.levels[i] == LASTING and _turned(problem, c, i)
+    edges = known_of(problem.earlier, i) == LASTING and _turned(problem, c, i)
     most = problem.options.h * way * (EDGES if edges else 1.0)
     wanders = WANDERS_GLIDING if problem.contacts.gliding[c] != 0 else WANDERS
     return far <= wanders * max(most, problem.earlier.ways[i])

@@ -22,8 +22,8 @@ def without_straying(problem: ImpulseProblem) -> ImpulseProblem:
     _take(problem, own)
     return ImpulseProblem(
         problem.layout, problem.factors, v, start_v, problem.astray, problem.swing, problem.acted, problem.steady,
-        problem.pull, problem.pushes, problem.sprung, own, problem.lone, problem.moving, problem.contacts, problem.free,
-        problem.rows, problem.earlier, problem.options, problem.changes,
+        problem.pull, problem.forces, problem.pushes, problem.sprung, own, problem.lone, problem.moving,
+        problem.contacts, problem.free, problem.rows, problem.earlier, problem.options, problem.changes,
     )  # fmt: skip
 
 

@@ -4,9 +4,9 @@ A solve knows where a step ends. All of a sustained impulse P acting along J the
 before, takes P (J - J0) v / 2 of energy from what rolls and rocks: first order in the step. So half of what the last
 impulse would do at its old place, less half of what it would do at the new one, is given before anything is solved for:
 with what is found then, the trapezoidal rule. Semi-implicit Euler's velocities lie half a step before its positions:
-impulses between two of them act at the old place, all of them, and where the step ends what rests has the velocity that
-keeps to the surface half a step before. The rest, of second order and either sign, is measured: every contact carries
-as debt the energy that it brought in beyond what friction took, and its next correction is so much smaller, or larger.
+impulses between two of them act at the old place, all of them (see ``bending``, too). The rest, of second order and
+either sign, is measured: every contact carries as debt the energy that it brought in beyond what friction took, and its
+next correction is so much smaller, or larger.
 A contact that was not there, that bounced, or whose impulse jumps, is not corrected.
 """
 
@@ -17,18 +17,17 @@ from typing import Annotated
 import numpy as np
 
 from recursive_dyn.codegen.compiled import Floats, Integers, compiled
-from recursive_dyn.contact.blocks import ContactRows
 from recursive_dyn.contact.problem import ImpulseProblem
 from recursive_dyn.contact.rows.lasting import (
     LASTING,
     UNKNOWN,
     Three,
     at_center,
-    bend,
     closing,
     dot,
     fallen,
     floats,
+    known_of,
     length,
     lone_of,
     row,
@@ -38,7 +37,7 @@ from recursive_dyn.contact.rows.lasting import (
 from recursive_dyn.contact.rows.responses import push
 from recursive_dyn.contact.rows.spins import turned_by
 from recursive_dyn.contact.rows.sustaining import halved_share
-from recursive_dyn.contact.tuning import ALONG, CREDIT, RESOLVED, SETTLING, SLIDING, SMOOTH, SMOOTH_GLIDING
+from recursive_dyn.contact.tuning import CREDIT, RESOLVED, SETTLING, SLIDING, SMOOTH, SMOOTH_GLIDING
 
 
 @compiled
@@ -66,9 +65,9 @@ def corrected(
                 _wrench(problem, c, found[c], False, w)
                 some = True
                 _give(problem, c, share, w)
-        elif i >= 0 and earlier.levels[i] == LASTING:
+        elif i >= 0 and known_of(earlier, i) == LASTING:
             _wrench(problem, c, i, True, w)
-            powers[c], owed = _power(problem, c, w, lone.start), earlier.debts[i]
+            powers[c], owed = _power(problem, c, w, lone.start, lone.start), earlier.debts[i]
             shares[c] = 1.0
             if abs(owed) > 0.0 and abs(powers[c]) > 0.0:
                 shares[c] -= min(max(owed / powers[c], -SETTLING), SETTLING)
@@ -78,33 +77,6 @@ def corrected(
     if some:
         _whitened(problem, root, halves, y)
     return some
-
-
-@compiled
-def bent(problem: ImpulseProblem, rows: ContactRows, same: Integers, targets: Floats) -> None:
-    """Let what rests move, at the end of a step, as it must where the middle of the step keeps to the surface.
-
-    So it is where velocities of the end move positions: they are those of the middle.
-    """
-    share = problem.options.position_share - 0.5
-    for c in range(len(same)):
-        if same[c] >= 0 and targets[c] == 0.0 and share > 0.0 and not _meets_elsewhere(problem, c, len(same)):
-            b = bend(problem, c, same[c])
-            for i in range(3):
-                rows.speed[c, i] -= dot(row(rows.axes[c, i]), b)
-
-
-@compiled
-def _meets_elsewhere(problem: ImpulseProblem, c: int, count: int) -> bool:
-    """Whether the bodies of one of so many contacts touch along other normals, too: by friction these hold them at rest
-    against each other, which asks for one velocity of them all."""
-    contacts, other = problem.contacts, False
-    for step in (-1, 1):
-        k = c + step
-        while 0 <= k < count and contacts.a[k] == contacts.a[c] and contacts.b[k] == contacts.b[c]:
-            other = other or dot(row(contacts.normals[k]), row(contacts.normals[c])) < ALONG
-            k += step
-    return other
 
 
 @compiled
@@ -146,9 +118,12 @@ def _resolved(problem: ImpulseProblem, c: int, w: Floats) -> float:
 
 
 @compiled
-def _power(problem: ImpulseProblem, c: int, w: Floats, after: Annotated[np.ndarray, float, 6]) -> float:
-    """Work of an impulse w on the two bodies of a contact, which move as the mean of their start and of ``after``."""
-    before, total = problem.lone.start, 0.0
+def _power(
+    problem: ImpulseProblem, c: int, w: Floats, before: Annotated[np.ndarray, float, 6],
+    after: Annotated[np.ndarray, float, 6],
+) -> float:  # fmt: skip
+    """Work of an impulse w on the two bodies of a contact, which move as the mean of ``before`` and ``after``."""
+    total = 0.0
     for side in range(2):
         k, sign = tree_of(problem, c, side), 1.0 - 2.0 * side
         if k >= 0:
@@ -212,6 +187,19 @@ def ended(problem: ImpulseProblem, V: Annotated[np.ndarray, float, 6], twists: A
 
 
 @compiled
+def _begun(problem: ImpulseProblem) -> Annotated[np.ndarray, float, 6]:
+    """Twists (k, 6) of bodies that impulses are to have met, so that with those of the end they do the work that they
+    and moving positions do together: of the start, turned against how the flight turned them by as much more as
+    positions follow impulses for more than half of the step."""
+    lone, ahead = problem.lone, 2.0 * problem.options.position_share - 1.0
+    begun = lone.start.copy()
+    for k in problem.moving.lone:
+        for i in range(3):
+            begun[k, i] -= ahead * (lone.flown[k, i] - lone.start[k, i])
+    return begun
+
+
+@compiled
 def judged(
     problem: ImpulseProblem,
     found: Integers,
@@ -226,7 +214,7 @@ def judged(
     found, same (n,): earlier contacts nearest to these, and those that these go on; bounces (n,): height to which each
     jumps, or NaN; pushes (n,): impulses times s by which positions were moved besides; twists (k, 6) at the end.
     """
-    contacts, w = problem.contacts, np.zeros(9)
+    contacts, w, begun = problem.contacts, np.zeros(9), _begun(problem)
     for c in range(len(same)):
         P, i = row(contacts.impulses[c]), found[c]
         pressed = dot(P, row(contacts.normals[c])) > 0.0
@@ -243,14 +231,14 @@ def judged(
             contacts.debts[c] = problem.earlier.debts[i]
             continue
         free, end = (
-            closing(problem, problem.lone.start, c, contacts.arms, c),
+            closing(problem, begun, c, contacts.arms, c),
             closing(problem, twists, c, contacts.arms, c),
         )
         start = turned(problem, c, i, closing(problem, problem.lone.start, c, problem.earlier.arms, i))
         work = 0.5 * (dot(P, free) + dot(P, end)) - lifted(problem, c, pushes[c])
         if shares[c] != 0.0:
             _wrench(problem, c, i, True, w)
-            work += shares[c] * _power(problem, c, w, twists)
+            work += shares[c] * _power(problem, c, w, begun, twists)
         rubbed = 0.5 * (_rubbed(problem, c, P, start) + _rubbed(problem, c, P, end))
         turn = abs(dot(P, free) - dot(P, start))
         owed = problem.earlier.debts[i]

@@ -15,9 +15,9 @@ _SCATTER = 1640531527  # odd, about 2^31 over the golden ratio: products of it s
 
 
 @compiled
-def matched(contacts: ContactTable, earlier: EarlierContacts, found: Integers) -> None:
-    """Of contacts, the last step's found (n,): of the same pair the nearest points, each once, or NOTHING."""
-    count, room = earlier.size[0], 4
+def matched(contacts: ContactTable, earlier: EarlierContacts, n: int) -> Integers:
+    """Of the first n contacts, those of the last step (n,): of the same pair the nearest points, each once, or -1."""
+    found, count, room = np.empty(n, dtype=np.int64), earlier.size[0], 4
     while room < 2 * count:
         room *= 2
     table, after, used = np.full(room, -1), np.empty(count, dtype=np.int64), np.zeros(count, dtype=np.bool_)
@@ -30,6 +30,7 @@ def matched(contacts: ContactTable, earlier: EarlierContacts, found: Integers) -
         found[c] = _nearest(contacts, c, earlier, count, head, after, used)
         if found[c] >= 0:
             used[found[c]] = True
+    return found
 
 
 @compiled
@@ -112,8 +113,7 @@ def felt_so_far(contacts: ContactTable, earlier: ContactTable, n: int, part: int
     contacts.felt[:n] = contacts.impulses[:n]
     if part == 0 or n == 0:
         return
-    found = np.empty(n, dtype=np.int64)
-    matched(contacts, earlier_of(earlier), found)
+    found = matched(contacts, earlier_of(earlier), n)
     for c in range(n):
         if found[c] >= 0:
             contacts.felt[c] += earlier.felt[found[c]]

@@ -29,12 +29,12 @@ class ImpulseArrays(NamedTuple):
     none with springs; sprung (groups,): 1 for those with springs, 2 with force elements; elasticity (nv,): of joints'
     springs; rates (groups,): how fast those with springs swing on them, rad^2/s^2, inf with force elements, NaN until
     known; leading: slots of what is prescribed, and of time; hanging (nv,): of all but bodies that float alone;
-    conserving (nv,): of those of them without springs, dampers and force elements; swing (2 nv,), acted, pull (nv,): as
-    a solve is given it; moving (1,): whether anything moves that impulses last on; changes: what a solve finds, of as
-    many rows as there can be, and no free bodies; answering (2 + 2 nv,): the step with which damping and springs
-    answer, by how much positions follow velocities in it, what is added to the diagonal of M, and 1 for coordinates of
-    trees that bounce; varied, rest (nv + 1,), whole (1,): room, zeros and 1; still (nv,): 1 for slots of trees that
-    sleep, of which nothing is asked; bound (2,): whether
+    conserving (nv,): of those of them without springs, dampers and force elements; swing (2 nv,), acted, pull, forces
+    (nv,): as a solve is given it; moving (1,): whether anything moves that impulses last on; changes: what a solve
+    finds, of as many rows as there can be, and no free bodies; answering (2 + 2 nv,): the step with which damping and
+    springs answer, by how much positions follow velocities in it, what is added to the diagonal of M, and 1 for
+    coordinates of trees that bounce; varied, rest (nv + 1,), whole (1,): room, zeros and 1; still (nv,): 1 for slots of
+    trees that sleep, of which nothing is asked; bound (2,): whether
     bounces of what constraints hold keep their energies (``bounced_parts``), as whoever steps it says, and whether they
     do in this step.
     """
@@ -56,6 +56,7 @@ class ImpulseArrays(NamedTuple):
     swing: Floats
     acted: Floats
     pull: Floats
+    forces: Floats
     moving: Flags
     changes: Changes
     answering: Floats
@@ -89,9 +90,9 @@ def impulse_arrays(
     return ImpulseArrays(
         factors, integrate, accelerations, passive, difference, turning, guided & ~springs, grounded & ~springs, sprung,
         *_spring_rates(model, sprung), np.array(sorted(model.prescribed), dtype=np.int64), hanging, conserving,
-        np.full(2 * model.nv, np.nan), np.zeros(model.nv), np.zeros(model.nv), np.zeros(1, dtype=bool), room,
-        np.zeros(2 + 2 * model.nv), np.zeros(model.nv + 1), np.zeros(model.nv + 1), np.ones(1),
-        np.zeros(model.nv, dtype=np.int64) if still is None else still, np.zeros(2, dtype=bool),
+        np.full(2 * model.nv, np.nan), np.zeros(model.nv), np.zeros(model.nv), np.zeros(model.nv),
+        np.zeros(1, dtype=bool), room, np.zeros(2 + 2 * model.nv), np.zeros(model.nv + 1), np.zeros(model.nv + 1),
+        np.ones(1), np.zeros(model.nv, dtype=np.int64) if still is None else still, np.zeros(2, dtype=bool),
     )  # fmt: skip
 
 

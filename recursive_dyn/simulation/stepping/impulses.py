@@ -73,6 +73,20 @@ def pulled_here(
 
 
 @compiled
+def forces_here(it: ImpulseArrays, q: Floats, tau: Floats, parameters: Floats, limited: bool) -> int:
+    """Write what all that is known accelerates by at q, at rest; how many numbers a solve needs of it: all, or none
+    where it is not limited, or no trees have joints."""
+    some = False
+    for k in range(len(tau)):
+        some = some or it.hanging[k]
+    if not limited or not some or not forced(it, q, it.rest[: len(tau)], tau, parameters):
+        return 0
+    for k in range(len(tau)):
+        it.forces[k] = it.accelerations.outputs[k]
+    return len(tau)
+
+
+@compiled
 def forced(it: ImpulseArrays, q: Floats, v: Floats, tau: Floats, parameters: Floats) -> bool:
     """Evaluate accelerations at q, v by tau, springs and force elements; whether there are numbers."""
     force, finite = it.varied, True

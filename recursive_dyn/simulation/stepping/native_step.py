@@ -18,6 +18,7 @@ from recursive_dyn.contact.problem import (
 )
 from recursive_dyn.contact.rows.warm_start import felt_by_bodies
 from recursive_dyn.contact.solve import solve
+from recursive_dyn.contact.tuning import LIMITED
 from recursive_dyn.dynamics.program_calls import all_finite, evaluated_awake
 from recursive_dyn.integrators.compiled_loop import TALLIED, TALLY
 from recursive_dyn.simulation.bounds import Bounds
@@ -30,7 +31,7 @@ from recursive_dyn.simulation.present import seen
 from recursive_dyn.simulation.stepping.borne_loads import bear, leave
 from recursive_dyn.simulation.stepping.bounced_trees import energies_left, keep_energies
 from recursive_dyn.simulation.stepping.bouncing import note_bouncing
-from recursive_dyn.simulation.stepping.impulses import acted_here, moved, pulled_here, swinging
+from recursive_dyn.simulation.stepping.impulses import acted_here, forces_here, moved, pulled_here, swinging
 from recursive_dyn.simulation.stepping.leaps import leapt
 from recursive_dyn.simulation.stepping.led_into import AGAIN, BEGINS, FOUND, INTO, leads_into
 from recursive_dyn.simulation.stepping.led_motors import took
@@ -206,6 +207,8 @@ def _solved(s: StepArrays, layout: Layout, contacts: ContactTable, earlier: Cont
     acted = acted_here(s.impulses, s.kept.acted, s.kept.steady, s.start_v, s.q, s.v, h, s.parameters)
     acting, asked = s.flight.acting, s.pressed.asked
     pulled = pulled_here(s.impulses, s.q, s.tau, s.parameters, it.motors.drives, acting, asked)
+    limited = s.settings[7] < LIMITED or s.settings[10] < np.inf
+    forces = forces_here(s.impulses, s.q, s.tau, s.parameters, limited)
     s.impulses.changes.acted[:], s.impulses.changes.steady[:] = 0.0, JUMPED
     if not take_back(s, layout, contacts):
         return False
@@ -226,7 +229,7 @@ def _solved(s: StepArrays, layout: Layout, contacts: ContactTable, earlier: Cont
         if not evaluated_awake(s.impulses.factors, s.q, answering, answering[:0], s.parameters):
             return False
         contacts.gaps[:n] = gaps
-        facts = solve(_problem(s, layout, contacts, earlier, free, known, acted, pulled))
+        facts = solve(_problem(s, layout, contacts, earlier, free, known, acted, pulled, forces))
         go_on(s)
         s.facts[0], s.facts[1], s.facts[2] = float(facts.rows), float(facts.islands), float(facts.sweeps)
         s.facts[3], s.facts[4] = facts.residual, facts.deepest
@@ -243,9 +246,9 @@ def _solved(s: StepArrays, layout: Layout, contacts: ContactTable, earlier: Cont
 @compiled
 def _problem(
     s: StepArrays, layout: Layout, contacts: ContactTable, earlier: ContactTable, free: FreeRoom, known: int,
-    acted: int, pulled: int,
+    acted: int, pulled: int, forces: int,
 ) -> ImpulseProblem:  # fmt: skip
-    """What is to be solved; known, acted, pulled: how many numbers of ``swing``, ``acted`` and ``pull`` are."""
+    """What is to be solved; known, acted, pulled, forces: how many numbers of those are given."""
     it, given, changed = s.impulses, free.given, s.impulses.changes
     k, m, x, swing = free.size[0], s.counts[1], s.settings, it.swing[:known]
     if known > 0 and len(it.leading) > 0:
@@ -254,8 +257,8 @@ def _problem(
             swing[slot] = swing[len(s.v) + slot] = np.nan
     return ImpulseProblem(
         layout, it.factors.outputs, s.v, s.start_v, s.sources.held.astray, swing,
-        it.acted[:acted], s.kept.steady[:acted], it.pull[:pulled], s.sources.motors.push, it.sprung, s.frames, s.lone,
-        _moving(s.sleep), contacts,
+        it.acted[:acted], s.kept.steady[:acted], it.pull[:pulled], it.forces[:forces], s.sources.motors.push, it.sprung,
+        s.frames, s.lone, _moving(s.sleep), contacts,
         FreeInertias(given.centers[:k], given.start_twists[:k], given.twists[:k], given.masses[:k], given.spins[:k]),
         first_rows(s.rows, m),
         earlier_of(earlier),

@@ -120,6 +120,7 @@ LAST_STEPS = 100  # of augmented Lagrangians, at most, from where the central pa
 # Rescues, where what Newton's method ends at is no solution
 MANY_UNKNOWNS, RESCUED = 600, 1e-4  # up to so many unknowns what misses more than this, m/s, is solved along the path;
 # more unknowns wait for FAILED, few for the tolerance
+WITH_MOMENTS = 2000  # unknowns that are few where contacts have moments: without an interior point a third misses it
 UNEVEN = 1e3  # times as mobile: where one contact touches what is so much lighter than what another does, Newton's
 # method finds little, and all that misses the tolerance is solved along the path
 MOMENTS_STEPS = 4  # where contacts have moments, for which no interior point begins: times the iterations allowed

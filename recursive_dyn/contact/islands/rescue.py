@@ -28,21 +28,23 @@ from recursive_dyn.contact.tuning import (
     PATH_STEPS,
     RESCUED,
     UNEVEN,
+    WITH_MOMENTS,
 )
 
 
 @compiled
 def rescued(it: Island, kept: Floats, change: float, iterations: int, tolerance: float) -> float:
     """Solve an island from nothing, if the last sweep changed more than is right for so many unknowns: or than the
-    tolerance where iterations are many, unknowns few, masses far apart or contacts have moments, most of which miss it
-    elsewhere; what it changed of the best impulses, which the island's are then.
+    tolerance where iterations are many, unknowns few or masses far apart; what it changed of the best impulses, which
+    the island's are then.
 
     kept: room for impulses.
     """
     if change <= tolerance:
         return change
     missed, most = RESCUED if len(kept) <= MANY_UNKNOWNS else FAILED, iterations // 2
-    if len(kept) <= FEW_UNKNOWNS or iterations >= PATH_FROM or has_moments(it) or _is_uneven(it):
+    few = WITH_MOMENTS if has_moments(it) else FEW_UNKNOWNS
+    if len(kept) <= few or iterations >= PATH_FROM or _is_uneven(it):
         missed, most = tolerance, PATH_STEPS * iterations
     if change <= missed or late(it.time):
         return change

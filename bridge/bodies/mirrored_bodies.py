@@ -28,7 +28,7 @@ _ROWS = RowKind(np.int64), RowKind(float), RowKind(bool), RowKind(np.int64, (2,)
 
 class MirroredBodies:
     """Bullet's ids of each body of the scene, ``of``; each id's ``materials``. ``bare``: ids of bodies with nothing to
-    meet or see; ``smallest``: half the diagonal of the smallest box about anything that can be met, m. version counts
+    meet or see; ``sizes``: half the diagonals of boxes about what can be met, by id, m. version counts
     up when bodies were added. ``parted``: by body, ids of those that it never touches; ``on_planes``: by name, whether
     Bullet reports contacts with planes, of bodies of which it ever did; ``groups``: what ids stand for, where that is
     known; ``static_skins``, ``static_boxes``: of scenery, by id, by how much it is larger than its shapes, and ids of
@@ -50,7 +50,7 @@ class MirroredBodies:
         self.static_skins: dict[int, float] = {}
         self.bare: set[int] = set()
         self.static_boxes: set[int] = set()
-        self.smallest, self.version = np.inf, 0
+        self.sizes, self.version = dict[int, float](), 0
         self._rows = RowTable(_ROWS)  # ids with skins and whether they are boxes, reach, boxes, round
         self._groups: dict[str, list[Group]] = {}
         self.groups: dict[Group, None] = {}
@@ -116,6 +116,7 @@ class MirroredBodies:
                 pybullet.setCollisionFilterPair(body, other, -1, -1, 1, physicsClientId=self._client)
             self._connection.remove(body)
             self.bare.discard(body)
+            self.sizes.pop(body, None)
             del self.materials[body]
         for others in self.parted.values():
             others.difference_update(ids)
@@ -213,8 +214,10 @@ class MirroredBodies:
         self._leave(body)
 
     def walls(self, size: int) -> np.ndarray:
-        """Boxes (size, 6) about scenery by Bullet's id, as ``boxes`` in axes of the world; NaN for what is none."""
+        """Boxes (size, 6) about scenery by Bullet's id, as ``boxes`` in axes of the world; of less than no size for
+        what is only drawn, NaN for all else."""
         result = np.full((size, 6), np.nan)
+        result[self._drawn] = -1.0
         for body, box in self._walls.items():
             result[body] = box
         return result
@@ -239,6 +242,7 @@ class MirroredBodies:
     def _leave(self, body: int) -> None:
         self._connection.remove(body)
         self.static_boxes.discard(body)
+        self.sizes.pop(body, None)
         del self.materials[body]
         self.static_skins.pop(body, None)
 
@@ -257,7 +261,7 @@ class MirroredBodies:
         self._connection.add(body, name)
         if solid:
             low, high = pybullet.getAABB(body, -1, physicsClientId=self._client)
-            self.smallest = min(self.smallest, 0.5 * math.dist(high, low))
+            self.sizes[body] = 0.5 * math.dist(high, low)
         return body
 
     def _shape(self, solid: Sequence[Collider], concave: bool) -> int:

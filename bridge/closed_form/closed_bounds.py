@@ -31,7 +31,7 @@ def bounds_of(scene: ClosedScene) -> Bounds:
     sides = np.stack([keys // scene.rules.most, keys % scene.rules.most], axis=1) - 1
     return Bounds(
         _boxes(low, high), gaps, scene.reach[:, 1].copy(), walls, np.hstack([planes.origins, planes.normals]),
-        apart_keys(np.where(sides < 0, nb, sides), nb),
+        apart_keys(np.where(sides < 0, nb, sides), nb), np.zeros(1, dtype=np.int64),
     )  # fmt: skip
 
 

@@ -17,9 +17,9 @@ from recursive_dyn.simulation.bounds import Bounds, apart_keys
 _TOLD = 0.02  # of the smaller body's radius, and m about boxes: up to which Bullet tells of points
 
 
-def bounds_of(scene: MirroredScene, ignored: np.ndarray, numbers: np.ndarray) -> Bounds:
-    """Those of a scene of which Bullet has nothing but the mirror's bodies; who passes whom, and whose bodies these
-    are, as ``Population`` has it."""
+def bounds_of(scene: MirroredScene, ignored: np.ndarray, numbers: np.ndarray, others: bool) -> Bounds:
+    """Those of a scene; who passes whom, and whose bodies these are, as ``Population`` has it; others: whether Bullet
+    has more than the mirror's bodies."""
     bodies, planes, nb = scene.bodies, scene.planes.table(), len(scene.names)
     boxes = bodies.boxes.copy()
     if len(scene.planes):
@@ -36,7 +36,7 @@ def bounds_of(scene: MirroredScene, ignored: np.ndarray, numbers: np.ndarray) ->
     walls[[*bodies.planes]] = np.nan
     return Bounds(
         boxes, gaps, bodies.reach[:, 1].copy(), walls[np.isfinite(walls[:, 0])], np.hstack([origins, normals]),
-        apart_keys(np.concatenate([pairs[pairs[:, 1] != STATIC], world]), nb),
+        apart_keys(np.concatenate([pairs[pairs[:, 1] != STATIC], world]), nb), np.array([others], dtype=np.int64),
     )  # fmt: skip
 
 

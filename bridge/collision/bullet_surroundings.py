@@ -61,7 +61,7 @@ class BulletSurroundings:
         self._population.renew(self._scene.names)
         self._awake = np.zeros(len(self._scene.names), dtype=np.int64)
         self._placed.drop(gone)
-        self._placed.share(self._population.shared)
+        self._placed.forgive()
         self._contacts.drop(gone)
         self._given = self._haste = self._bound = None
 
@@ -293,7 +293,6 @@ class BulletSurroundings:
         with self._connection.guard():
             self._population.count()
             self.shared = self._population.shared
-            self._placed.share(self.shared)
             self._contacts.forget()
         if not self._population.lively:
             self._crowd = Crowd((), self._client)

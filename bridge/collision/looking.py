@@ -72,16 +72,25 @@ def look(bullet: Functions, client: int, given: Look) -> int:
 
 @compiled
 def looks_twice(given: Look) -> bool:
-    """Whether one detection is not enough, by what was found last."""
-    raw, most = given.raw, len(given.known.numbers)
-    touched = np.zeros(most, dtype=np.bool_)
+    """Whether one detection is not enough, by what was found last: all are seen where they are then.
+
+    That Bullet has bodies of its own says nothing, or points that it remembers would go by who else is there; but once
+    they touch the scene's nobody knows how they have moved.
+    """
+    raw, known, placing = given.raw, given.known, given.placement.placing
+    most = len(known.numbers)
+    touched, twice = np.zeros(most, dtype=np.bool_), False
     for i in range(min(raw.found[0], len(raw.ids))):
-        for side in range(0 if raw.ids[i, 2] == SURE else 2):
-            if raw.ids[i, side] < most:
-                touched[raw.ids[i, side]] = True
+        a, b = raw.ids[i, 0], raw.ids[i, 1]
+        if raw.ids[i, 2] != SURE and a < most and b < most:
+            touched[a] = touched[b] = True
+            twice = twice or ((known.foreign[a] or known.foreign[b]) and known.numbers[a] != known.numbers[b])
     if raw.found[0] > len(raw.ids):  # who touched is not known
         touched[:] = True
-    return has_moved(given.placement.placing, touched)
+    twice = twice or has_moved(placing, touched)
+    if twice:
+        placing.seen[:] = placing.poses
+    return twice
 
 
 @compiled

@@ -22,7 +22,7 @@ class Placed:
 
     def __init__(self, bodies: MirroredBodies) -> None:
         self._bodies, self._version = bodies, -1
-        self._shared, self._woken = True, 0
+        self._woken = 0
         self._solid = self._bare = placing_of((), (), (), (), ())
         self._known: list[tuple[Placement, Placement]] = []  # those asked for last
 
@@ -38,7 +38,7 @@ class Placed:
             if bare is not None or len(self._bare.ids):
                 self._bare = self._placing(np.zeros(len(bodies.ids), dtype=bool) if bare is None else bare, self._bare)
             self._version, self._known, self._woken = bodies.version, [], bodies.woken
-            self.share(self._shared)
+            self.forgive()
         for known in self._known:
             if poses is known[0].poses and twists is known[0].twists:
                 return known
@@ -71,10 +71,9 @@ class Placed:
         """Bullet must look twice next time."""
         self._solid.seen[:] = np.nan
 
-    def share(self, shared: bool) -> None:
-        """Whether Bullet's contacts may change by what others move, so that it must always look twice."""
-        self._shared = shared
-        self._solid.forgiven[0] = -1.0 if shared else _FORGIVEN * self._bodies.smallest
+    def forgive(self) -> None:
+        """Note how far bodies may move, of those that there are."""
+        self._solid.forgiven[0] = _FORGIVEN * min(self._bodies.sizes.values(), default=np.inf)
 
     def _placing(self, chosen: np.ndarray | None, before: Placing) -> Placing:
         """Bullet's bodies, or the chosen ones, and the scene's numbers of them, where they were put before."""

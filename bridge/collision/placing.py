@@ -124,12 +124,11 @@ def _is_there(A: Annotated[np.ndarray, float, 4], B: Annotated[np.ndarray, float
 
 @compiled
 def has_moved(placing: Placing, touched: Flags) -> bool:
-    """Whether Bullet must look twice: all are seen then.
+    """Whether Bullet must look twice for where the mirror's own bodies are.
 
     As a body that touched anything when it looked last, which touched tells by Bullet's id, is farther from where it
     was seen than is forgiven; others have no points of contact that could be in the way of new ones.
     """
-    moved = False
     for k in range(len(placing.ids)):
         X, Y = placing.poses[k], placing.seen[k]
         shift, turn = 0.0, 0.0
@@ -138,9 +137,6 @@ def has_moved(placing: Placing, touched: Flags) -> bool:
             for j in range(3):
                 turn += (X[i, j] - Y[i, j]) ** 2  # 8 sin(angle / 2)^2
         way = math.sqrt(shift) + placing.reach[k] * math.sqrt(0.5 * turn)
-        if np.isnan(way) or (way > placing.forgiven[0] and (touched[placing.ids[k]] or placing.forgiven[0] < 0.0)):
-            moved = True
-            break
-    if moved:
-        placing.seen[:] = placing.poses
-    return moved
+        if np.isnan(way) or (way > placing.forgiven[0] and touched[placing.ids[k]]):
+            return True
+    return False

@@ -136,9 +136,9 @@ class Population:
         return self._ignored
 
     def bounds(self) -> Bounds:
-        """Boxes about all there is, if it is the mirror's."""
-        if self._bounds is UNKNOWN and not self.shared:
-            self._bounds = bounds_of(self._scene, self.ignored(), self.known.numbers)
+        """Boxes about all there is of the mirror's, if nothing else moves."""
+        if self._bounds is UNKNOWN and not self.lively:
+            self._bounds = bounds_of(self._scene, self.ignored(), self.known.numbers, self.shared)
         return self._bounds
 
     def parted(self) -> np.ndarray:
@@ -153,6 +153,7 @@ class Population:
         """Tables of what each id below ``size`` is."""
         bodies, own = self._bodies, self._bodies.ranked
         self._numbers, self.walls = np.full(size, STATIC), bodies.walls(size)
+        self.walls[[k for k in others if self._is_bare(k)]] = -1.0
         ranks, skins = np.zeros(size, dtype=np.int64), np.zeros(size)
         foreign, boxy, gathering = np.zeros((3, size), dtype=bool)
         foreign[others], ranks[own], ranks[others] = True, np.arange(len(own)), len(own) + np.arange(len(others))
@@ -163,6 +164,11 @@ class Population:
         self.true_shapes.tell(bodies.groups, self._numbers)
         counts = _integers([len(self._names)]), _integers([0])
         self.known = Known(self._numbers.copy(), ranks, skins, foreign, boxy, gathering, *counts)
+
+    def _is_bare(self, body: int) -> bool:
+        """Whether one of Bullet's own has no shapes: its box is a point then."""
+        low, high = pybullet.getAABB(body, -1, physicsClientId=self._client)
+        return low == high and pybullet.getNumJoints(body, physicsClientId=self._client) == 0
 
     def _overlapped(self, body: int, around: float, h: float) -> set[int]:
         low, high = pybullet.getAABB(body, -1, physicsClientId=self._client)

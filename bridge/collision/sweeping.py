@@ -78,11 +78,14 @@ def who_is_fast(sweep: Sweep, fast: Integers, around: Boxes) -> int:
 
 @compiled
 def parts_towards(sweep: Sweep, k: int, body: int) -> int:
-    """Into how many parts a step is cut for the k-th body, which is fast, not to get too deep into one of Bullet's."""
+    """Into how many parts a step is cut for the k-th body, which is fast, not to get too deep into one of Bullet's;
+    what has no shapes is not met, wherever Bullet has it."""
     deepest, other, h = HALF * sweep.haste.reach[k, 0], sweep.numbers[body], sweep.haste.h[0]
-    if other == k or holds(sweep.ignored, (k << BITS) + body):
+    moves = 0 <= other < len(sweep.poses)
+    bare = not np.isfinite(sweep.haste.reach[other, 0]) if moves else sweep.walls[body, 3] < 0.0
+    if other == k or bare or holds(sweep.ignored, (k << BITS) + body):
         return 1
-    if 0 <= other < len(sweep.poses):
+    if moves:
         deepest = min(deepest, HALF * sweep.haste.reach[other, 0])
         return parts_between(_mover(sweep, k), _mover(sweep, other), h, deepest)
     wall = sweep.walls[body]

@@ -26,7 +26,8 @@ class Bounds(NamedTuple):
     which anything is told as touching it, below 0 of a body without shapes, infinite where that is not known; arms
     (nb,), m: how far a turn of 1 rad moves its surface; walls (n, 6): boxes of what stands still, axes of the world;
     planes (m, 6): a point and the normal of each half space; apart: pairs of bodies' numbers that never touch, as keys
-    in ascending order (``apart_keys``), nb for all that stands still.
+    in ascending order (``apart_keys``), nb for all that stands still. others (1,): 1 where there is more than that to
+    touch, of which nothing is known.
     """
 
     boxes: Boxes
@@ -35,10 +36,11 @@ class Bounds(NamedTuple):
     walls: Boxes
     planes: Boxes
     apart: Integers
+    others: Integers
 
 
 _NONE, _NO_NUMBERS = np.zeros((0, 6)), np.zeros(0)
-UNKNOWN = Bounds(_NONE, _NO_NUMBERS, _NO_NUMBERS, _NONE, _NONE, np.zeros(0, dtype=np.int64))
+UNKNOWN = Bounds(_NONE, _NO_NUMBERS, _NO_NUMBERS, _NONE, _NONE, np.zeros(0, dtype=np.int64), np.ones(1, dtype=np.int64))
 
 
 def apart_keys(pairs: np.ndarray, bodies: int) -> np.ndarray:

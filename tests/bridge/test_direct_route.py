@@ -188,16 +188,19 @@ def test_bullet_looks_twice_where_bodies_have_moved_far(watched, shape):
         assert route.detections == (32 + 9 + 3 if twice else 22 + 9)
 
 
-def test_where_bullet_has_bodies_of_its_own_it_always_looks_twice(watched, client):
+@pytest.mark.parametrize("touching", [True, False])
+def test_bullet_always_looks_twice_where_its_own_bodies_touch(watched, client, touching):
+    """Somewhere else they change nothing."""
     shape = pybullet.createCollisionShape(pybullet.GEOM_BOX, halfExtents=[1, 1, 0.1], physicsClientId=client)
     pybullet.createMultiBody(0, shape, -1, [0, 0, -0.1], physicsClientId=client)
-    scene = Scene()
-    scene.world.attach(Body("ball", [shapes.Sphere(0.1)], mass=1.0), joints.free(), at=rd.pose((0, 0, 0.1)))
+    scene = Scene(gravity=(0, 0, -9.81 if touching else 0))
+    height = 0.1 if touching else 0.3
+    scene.world.attach(Body("ball", [shapes.Sphere(0.1)], mass=1.0), joints.free(), at=rd.pose((0, 0, height)))
     with PyBulletMirror(scene, rd.Simulation(scene.compile(), H), client=client, ground=False) as shown:
         route = shown._surroundings._route
         route.detections = 0
         shown.step(10)
-        assert route.detections == 20
+        assert route.detections == (20 if touching else 11)
 
 
 # Points as contacts

@@ -208,3 +208,23 @@ def test_equal_shapes_of_bodies_that_came_at_different_times_are_felt_alike(runn
     mirror.update()
     mirror.step(120)
     assert sim.frames()[0][sim.dynamics.bodies.index("other"), 2, 3] == pytest.approx(0.05, abs=2e-3)
+
+
+def test_how_far_bodies_may_move_is_said_by_those_that_there_are():
+    """Not by smaller ones that went."""
+    scene = Scene()
+    scene.world.attach(Body("stays", [shapes.Sphere(0.1)], mass=1.0), joints.free(), at=rd.pose((0, 0, 0.5)))
+    sim = rd.Simulation(scene.compile(), H)
+
+    def forgiven(shown: PyBulletMirror) -> float:
+        shown.step()
+        return float(shown._surroundings._placed._solid.forgiven[0])
+
+    with PyBulletMirror(scene, sim, gui=False, ground=False) as shown:
+        expected = forgiven(shown)
+        small = scene.world.attach(Body("goes", [shapes.Sphere(0.01)], mass=1.0), joints.free())
+        shown.update()
+        assert forgiven(shown) == pytest.approx(0.1 * expected)
+        small.detach()
+        shown.update()
+        assert forgiven(shown) == expected

@@ -1,6 +1,7 @@
 """Steps that machine code cuts into parts: as many as Python says, the same bit by bit, whole or not at all."""
 
 import numpy as np
+import pybullet
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -149,3 +150,19 @@ def test_impulses_of_contacts_are_those_of_the_whole_step():
             errors.append(np.abs(np.sum([c.impulse for c in shown.contacts], axis=0) - change).max())
     assert min(parts) > 1
     assert max(errors) < 1e-9
+
+
+def test_what_cannot_be_met_cuts_no_step(client):
+    """Drawings, and bodies without shapes, the scene's and Bullet's own: wherever they are, or Bullet has them."""
+    scene = Scene(gravity=(0, 0, 0))
+    ball = scene.world.attach(Body("ball", [shapes.Sphere(0.05)], mass=1.0), joints.free(), at=rd.pose((-1, 0, 0.0)))
+    scene.world.attach(Body("frame", mass=1.0, inertia=np.eye(3)), joints.free())
+    sim = rd.Simulation(scene.compile(), H)
+    pybullet.createMultiBody(0, -1, -1, (0.3, 0.0, 0.0), physicsClientId=client)
+    with PyBulletMirror(scene, sim, client=client, ground=False) as shown:
+        shown.add_polyline([(-0.1, 0.0, 0.0), (0.1, 0.0, 0.0)])
+        sim.v[3] = 20.0
+        for _ in range(30):
+            shown.step()
+            assert sim.solution.substeps == 1
+        assert sim.frames()[0][scene.bodies.index(ball), 0, 3] > 1.0

@@ -68,10 +68,10 @@ def started(name: str, dynamics=None) -> tuple[Scene, rd.Simulation]:
     return scene, sim
 
 
-def continued(sim: rd.Simulation, step) -> list[bytes]:
+def continued(sim: rd.Simulation, step, count: int = AFTER) -> list[bytes]:
     """The states of the steps that follow, with their contacts and events."""
     states = []
-    for _ in range(AFTER):
+    for _ in range(count):
         step()
         touching = sorted((e.kind, e.body_a, e.body_b, e.impulse) for e in sim.contact_events)
         states.append(sim.q.tobytes() + sim.v.tobytes() + repr((len(sim.contacts), touching)).encode())

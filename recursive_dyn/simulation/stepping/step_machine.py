@@ -128,7 +128,7 @@ class StepMachine:
         if not self._motors.written:
             self._motors.write()
         looks, motors = self.present is not None and settings.detect == "step", len(self._motors) > 0
-        self.arrays.into[:] = looks and motors, 0, self._bounds is not UNKNOWN, LOOKS * (looks and not self._jointed)
+        self.arrays.into[:] = looks and motors, 0, not self._bounds.others[0], LOOKS * (looks and not self._jointed)
         if self._lively:
             self._pull()
         options = (
@@ -179,7 +179,7 @@ class StepMachine:
 
     def bounded(self, bounds: Bounds) -> None:
         """What may be touched is within these boxes, or UNKNOWN ones."""
-        self.arrays.into[2] = bounds is not UNKNOWN
+        self.arrays.into[2] = not bounds.others[0]
         if bounds is not self._bounds:
             self._bounds = bounds
             self._bind()

@@ -30,12 +30,11 @@ _NEAR = 1e-2  # m: how far a point on something may be from the box about it, as
 
 @compiled
 def note_flown(s: StepArrays) -> bool:
-    """Note where a flight ended, if what was solved for leads any coordinate away from there; whether it does, and it
-    is known what is about."""
+    """Note where a flight ended, if what was solved for leads any coordinate away from there; whether it does."""
     it, way, most = s.led, s.impulses.changes.q, 0.0
     for k in range(len(way)):
         most = max(most, abs(way[k]))
-    if not most > _MOVED or s.into[2] == 0:
+    if not most > _MOVED or s.into[3] == 0:
         return False
     it.q[:] = s.q
     it.v[:] = s.v
@@ -48,6 +47,8 @@ def note_flown(s: StepArrays) -> bool:
 def strikes_into(s: StepArrays, contacts: ContactTable, bounds: Bounds) -> bool:
     """Whether it is to be looked for what a solve's blows led into, where they did."""
     start, end, some, ways = s.led.poses, s.present.poses, False, np.empty(len(s.frames.links))
+    if len(bounds.boxes) == 0:  # nothing is known
+        return False
     for k in range(len(ways)):
         box, shift, turn, size, at = bounds.boxes[k], 0.0, 0.0, 0.0, 16 * k
         for i in range(3):

@@ -217,7 +217,7 @@ class MirroredBodies:
         """Boxes (size, 6) about scenery by Bullet's id, as ``boxes`` in axes of the world; of less than no size for
         what is only drawn, NaN for all else."""
         result = np.full((size, 6), np.nan)
-        result[self._drawn] = -1.0
+        result[[k for k in self._drawn if k < size]] = -1.0
         for body, box in self._walls.items():
             result[body] = box
         return result

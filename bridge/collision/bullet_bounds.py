@@ -35,7 +35,7 @@ def bounds_of(scene: MirroredScene, ignored: np.ndarray, numbers: np.ndarray, ot
     walls = bodies.walls(len(numbers))
     walls[[*bodies.planes]] = np.nan
     return Bounds(
-        boxes, gaps, bodies.reach[:, 1].copy(), walls[np.isfinite(walls[:, 0])], np.hstack([origins, normals]),
+        boxes, gaps, bodies.reach[:, 1].copy(), walls[walls[:, 3] >= 0.0], np.hstack([origins, normals]),
         apart_keys(np.concatenate([pairs[pairs[:, 1] != STATIC], world]), nb), np.array([others], dtype=np.int64),
     )  # fmt: skip
 

@@ -53,7 +53,7 @@ def roundness(parts: Sequence[Collider]) -> list[float]:
     if shape is None or any(part.shape is not shape for part in parts) or shape.at[:3, :3].trace() < 3.0:
         return [0.0, 0.0, 0.0]
     match shape:
-        case shapes.Sphere() | shapes.Capsule():
+        case shapes.Sphere():
             return [shape.radius, shape.radius, shape.radius]
         case shapes.Cylinder():
             return [shape.radius, shape.radius, 0.0]

@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from recursive_dyn.contact.rows.lasting import LASTING, PLACED
+from recursive_dyn.contact.rows.lasting import LASTING, PLACED, PUT
 from recursive_dyn.errors import StateError
 from recursive_dyn.simulation.flying.applied_forces import AppliedForce
 from recursive_dyn.simulation.kept.events import Events
@@ -202,6 +202,6 @@ def _check(found: Unpacked, memory: Memory, bodies: int) -> None:
     at = whose - TURNING * int(numbers.sizes[6])
     turning = numbers.floats[at : at + TURNING * int(numbers.sizes[6])].reshape(-1, TURNING)
     good = good and bool(((turning[:, 0] >= 0) & (turning[:, 0] < numbers.sizes[4])).all())
-    good = good and bool(np.isin(turning[:, 1], (PLACED, LASTING)).all())
+    good = good and bool(np.isin(turning[:, 1], (PLACED, LASTING, PUT, PUT + PLACED, PUT + LASTING)).all())
     if not good:
         raise StateError("the snapshot is damaged: its numbers are not those of a state")

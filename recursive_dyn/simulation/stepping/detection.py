@@ -12,6 +12,7 @@ from recursive_dyn.contact.settings import Settings
 from recursive_dyn.errors import StateError
 from recursive_dyn.simulation.bounds import UNKNOWN, Bounds
 from recursive_dyn.simulation.present import Present
+from recursive_dyn.simulation.stepping.parts_of_flight import HALVES
 from recursive_dyn.simulation.surroundings import (
     ALONE,
     DirectSurroundings,
@@ -99,12 +100,16 @@ class Detection:
             self._looked.distance[:] = table.gaps[:n]
             self.surroundings.advance(simulation, self._looked, h)
 
-    def hurries(self, simulation: Surrounded, h: float, more: int) -> bool:
-        """Whether anything gets too far into something at once in h seconds; more: parts but one that a lookout asks
-        for, or a negative number."""
-        if self.surroundings is None:
-            return False
-        return more > 0 or self.surroundings.substeps(simulation, h) > 1
+    def times(self, simulation: Surrounded, settings: Settings, h: float, more: int, parts: int) -> int:
+        """Into how many parts h seconds, a part of a step that has so many, are cut for nothing to get too far into
+        anything at once; more: parts but one that a lookout asks for, or a negative number.
+
+        What is met is met by as short parts as it takes, where a step has room for so many; else it is halved.
+        """
+        if self.surroundings is None or settings.substeps == 1:
+            return 1
+        wanted = 1 + more if more > 0 else self.surroundings.substeps(simulation, h)
+        return wanted if wanted <= 1 or (parts == 1 and wanted <= settings.substeps) else HALVES
 
     def together(self) -> AbstractContextManager[None]:
         """A context around a step that is cut into parts."""

@@ -14,7 +14,7 @@ from recursive_dyn.simulation.present import Present
 from recursive_dyn.simulation.state import State
 from recursive_dyn.simulation.stepping.detection import Detection
 from recursive_dyn.simulation.stepping.led_into import AGAIN, FOUND, INTO
-from recursive_dyn.simulation.stepping.parts_of_flight import HALVES, PartTooLong
+from recursive_dyn.simulation.stepping.parts_of_flight import PartTooLong
 from recursive_dyn.simulation.surroundings import NOT_KNOWN, Surrounded
 
 if TYPE_CHECKING:
@@ -62,8 +62,11 @@ def looked_into(
         if ended:
             to = dynamics.integrate(q, it.impulses.changes.q, 1.0), v + it.impulses.changes.v
         _look(detection, simulation, settings, buffer, state, present, to)
-        if ended and it.part[1] < settings.substeps and detection.hurries(simulation, h, NOT_KNOWN):
-            raise PartTooLong(HALVES)
+        parts = int(it.part[1])
+        if ended and parts < settings.substeps:
+            times = detection.times(simulation, settings, h, NOT_KNOWN, parts)
+            if times > 1:
+                raise PartTooLong(times)
         if _new(solved, buffer, led).any():
             found.append((buffer.copy(), present.poses.copy(), led.copy()))
             _look(detection, simulation, settings, buffer, state, present, (q, it.lending.v))

@@ -35,7 +35,7 @@ from recursive_dyn.simulation.stepping.leaps import LEAPS, MOST_LEAPS
 from recursive_dyn.simulation.stepping.led_into import INTO
 from recursive_dyn.simulation.stepping.looked_after_blows import looked_after_blows
 from recursive_dyn.simulation.stepping.looked_into import looked_into
-from recursive_dyn.simulation.stepping.parts_of_flight import HALVES, PartTooLong, pieces, too_fast
+from recursive_dyn.simulation.stepping.parts_of_flight import PartTooLong, pieces, too_fast
 from recursive_dyn.simulation.stepping.step_forces import StepForces
 from recursive_dyn.simulation.stepping.struck_into import STRUCK
 from recursive_dyn.simulation.stepping.wild_steps import WILD, WildSteps
@@ -141,9 +141,10 @@ class Timestep:
         if stage <= machine.HASTE:
             self._flown(machine, h, stage)
             more = machine.said if stage == machine.HASTE else NOT_KNOWN
-            if self.settings.substeps > 1 and self._detection.hurries(simulation, h, more):
+            times = self._detection.times(simulation, self.settings, h, more, int(machine.arrays.part[1]))
+            if times > 1:
                 if room:
-                    raise PartTooLong(HALVES)
+                    raise PartTooLong(times)
                 self.noted[HURRIED] += 1
 
     def _in_parts(self, machine: StepMachine, simulation: Surrounded, tau: np.ndarray, h: float, times: int) -> None:

@@ -48,7 +48,7 @@ class Collider:
 def roundness(parts: Sequence[Collider]) -> list[float]:
     """Of the half extents (3) of a box about them, how much is an ellipsoid's along these axes, m, which reaches less
     far aslant than corners do: of a ball all of it. Zeros where they stand for several shapes, or one that is turned,
-    and of ellipsoids, which whip over their flat sides: that is better gone in short steps."""
+    and of capsules and ellipsoids, which spin and whip over their flat sides: that is better gone in short steps."""
     shape = parts[0].shape
     if shape is None or any(part.shape is not shape for part in parts) or shape.at[:3, :3].trace() < 3.0:
         return [0.0, 0.0, 0.0]

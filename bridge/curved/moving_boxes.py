@@ -1,9 +1,7 @@
 """How far boxes get into each other on their ways: into how many parts a step is cut so that they do not get too deep.
 
 How deep one gets is the least overlap along any direction, one swept by what it moved relative to the other, and both
-grown by what they turned; or, if that is less, as it is seen from the other, which then stands still: what turns with
-it, as things that lean on each other do, gets no deeper into it. Directions are the axes of both boxes, and the way
-from one to the other.
+grown by what they turned. Directions are the axes of both boxes, and the way from one to the other.
 """
 
 from __future__ import annotations
@@ -47,18 +45,30 @@ def standing(middle: Floats, half: Floats) -> Mover:
 
 @compiled
 def parts_between(a: Mover, b: Mover, h: float, deepest: float) -> int:
-    """Into how many parts a step of h is cut for one box to get no deeper than that into another."""
-    own, its, moves = np.empty(_PLACES), np.empty(_PLACES), False
-    for x in b.ends:
-        moves = moves or x != 0.0
-    for x in b.starts:
-        moves = moves or x != 0.0
+    """Into how many parts a step of h is cut for one box to get no deeper than that into another.
+
+    By how they move in the world, not seen from one of them: where both turn together contacts turn with them, and
+    bounces keep momenta to what parts resolve of that.
+    """
+    own, its, axis = np.empty(_PLACES), np.empty(_PLACES), np.empty(3)
     _on_its_way(a, faster(a), h, own)
     _on_its_way(b, faster(b), h, its)
-    parts = _parts_into(own, its, deepest)
-    if moves and parts > 1:
-        parts = min(parts, max(_parts_seen(a, b, a.ends, b.ends, h, deepest),
-                               _parts_seen(a, b, a.starts, b.starts, h, deepest)))  # fmt: skip
+    for i in range(3):
+        own[i] -= its[i]
+        own[_WAY + i] -= its[_WAY + i]
+    own[_MOST] += its[_MOST]
+    parts = _parts_of(own, deepest)
+    if parts == 1:
+        return 1
+    for j in range(6):
+        of = own if j < 3 else its
+        for i in range(3):
+            axis[i] = of[_AXES + 3 * i + j % 3]
+        if _overlap(own, its, axis) <= deepest:
+            return 1
+    for j in range(2):
+        if _between(own, its, float(j), axis) and _overlap(own, its, axis) <= deepest:
+            return 1
     return parts
 
 
@@ -97,56 +107,11 @@ def reached(a: Mover, h: float, more: float, low: Floats, high: Floats) -> None:
 
 
 @compiled
-def _parts_into(own: Floats, its: Floats, deepest: float) -> int:
-    """Parts in which one box, which gets to be relative to the other, gets no deeper into it."""
-    for i in range(3):
-        own[i] -= its[i]
-        own[_WAY + i] -= its[_WAY + i]
-    own[_MOST] += its[_MOST]
-    parts, axis = _parts_of(own, deepest), np.empty(3)
-    if parts == 1:
-        return 1
-    for j in range(6):
-        of = own if j < 3 else its
-        for i in range(3):
-            axis[i] = of[_AXES + 3 * i + j % 3]
-        if _overlap(own, its, axis) <= deepest:
-            return 1
-    for j in range(2):
-        if _between(own, its, float(j), axis) and _overlap(own, its, axis) <= deepest:
-            return 1
-    return parts
-
-
-@compiled
 def _parts_of(box: Floats, deepest: float) -> int:
     """In which nothing of a box gets further than that."""
     x, y, z = box[_WAY], box[_WAY + 1], box[_WAY + 2]
     length = math.sqrt(x * x + y * y + z * z) + box[_MOST]
     return int(min(-np.floor(-length / deepest), MOST_PARTS)) if length > deepest else 1
-
-
-@compiled
-def _parts_seen(a: Mover, b: Mover, twist: Floats, others: Floats, h: float, deepest: float) -> int:
-    """The same with these twists, as seen from the other one."""
-    seen, still, own, its = np.empty(6), np.zeros(6), np.empty(_PLACES), np.empty(_PLACES)
-    turn, far, fast = 0.0, 0.0, 0.0
-    for i in range(3):
-        p, q = (i + 1) % 3, (i + 2) % 3
-        seen[i] = twist[i] - others[i]
-        seen[3 + i] = (
-            twist[3 + i] - others[3 + i]
-            - others[p] * (a.middle[q] - b.middle[q]) + others[q] * (a.middle[p] - b.middle[p])
-        )  # fmt: skip
-        turn, far = turn + others[i] * others[i], far + (a.middle[i] - b.middle[i]) ** 2
-        fast += (twist[3 + i] - others[3 + i]) ** 2
-    _on_its_way(a, seen, h, own)
-    _on_its_way(b, still, h, its)
-    turn = h * math.sqrt(turn)
-    bend = turn * (0.5 * turn * math.sqrt(far) + h * math.sqrt(fast))  # straight ways are bent as it turns
-    own[_BEND] += bend
-    own[_MOST] += bend
-    return _parts_into(own, its, deepest)
 
 
 @compiled

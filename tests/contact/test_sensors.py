@@ -206,7 +206,7 @@ def test_a_touch_in_a_step_of_many_parts_is_that_of_the_whole_step():
     sim.sensors.touch("touch", "ball")
     with PyBulletMirror(scene, sim, gui=False, ground=False) as shown:
         shown.step()
-        assert sim.solution.substeps > 2
+        assert sim.solution.substeps > 5
         assert sim.sensors["touch"][5] == pytest.approx((sim.v[5] + 20.0) / h + 9.81, rel=1e-9)
         assert sum(c.impulse[2] for c in shown.contacts) / h == pytest.approx(sim.sensors["touch"][5], rel=1e-9)
 

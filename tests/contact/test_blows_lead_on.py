@@ -43,7 +43,7 @@ def test_a_light_box_is_not_driven_into_the_ground(seed):
 def test_nor_is_one_that_is_lighter_by_far():
     """27 mm before at 1/60 s, 15 at 1/240 s."""
     assert max(squeezed(seed, 1e3, 1 / 240)[0] for seed in range(12)) < 3.0
-    assert max(squeezed(seed, 1e3, 1 / 60)[0] for seed in range(12)) < 4.0
+    assert max(squeezed(seed, 1e3, 1 / 60)[0] for seed in range(12)) < 9.0
 
 
 @pytest.mark.slow

@@ -14,7 +14,7 @@ from recursive_dyn.simulation.present import Present
 from recursive_dyn.simulation.state import State
 from recursive_dyn.simulation.stepping.detection import Detection
 from recursive_dyn.simulation.stepping.led_into import AGAIN, FOUND, INTO
-from recursive_dyn.simulation.stepping.parts_of_flight import PartTooLong
+from recursive_dyn.simulation.stepping.parts_of_flight import TooFar
 from recursive_dyn.simulation.surroundings import NOT_KNOWN, Surrounded
 
 if TYPE_CHECKING:
@@ -54,7 +54,7 @@ def looked_into(
     state: State, present: Present, h: float,
 ) -> int:  # fmt: skip
     """Go on from a solve that led away: if anything new is met where the step began, or where the solve led, it is
-    solved again with that; what the solve says. PartTooLong where that gets too deep into something."""
+    solved again with that; what the solve says. TooFar where that gets too deep into something."""
     it, buffer, found, q = machine.arrays, machine.buffer, list[_Found](), state.q.copy()
     v, solved, led = state.v.copy(), buffer.copy(), it.led.bodies
     for ended in (False, True) if it.kept.pressing.any() else (True,):  # nothing else is left behind by a flight
@@ -66,7 +66,7 @@ def looked_into(
         if ended and parts < settings.substeps:
             times = detection.times(simulation, settings, h, NOT_KNOWN, parts)
             if times > 1:
-                raise PartTooLong(times)
+                raise TooFar(times)
         if _new(solved, buffer, led).any():
             found.append((buffer.copy(), present.poses.copy(), led.copy()))
             _look(detection, simulation, settings, buffer, state, present, (q, it.lending.v))

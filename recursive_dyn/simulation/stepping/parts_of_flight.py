@@ -22,6 +22,10 @@ class PartTooLong(Exception):
         self.times = times
 
 
+class TooFar(PartTooLong):
+    """As this one leads too far into something."""
+
+
 def pieces(part: tuple[int, int], times: int) -> list[tuple[int, int]]:
     """So many parts of the k-th of n parts of a step, (k, n), of their own numbers, the last one first."""
     k, n = part

@@ -35,7 +35,7 @@ from recursive_dyn.simulation.stepping.leaps import LEAPS, MOST_LEAPS
 from recursive_dyn.simulation.stepping.led_into import INTO
 from recursive_dyn.simulation.stepping.looked_after_blows import looked_after_blows
 from recursive_dyn.simulation.stepping.looked_into import looked_into
-from recursive_dyn.simulation.stepping.parts_of_flight import PartTooLong, pieces, too_fast
+from recursive_dyn.simulation.stepping.parts_of_flight import PartTooLong, TooFar, pieces, too_fast
 from recursive_dyn.simulation.stepping.step_forces import StepForces
 from recursive_dyn.simulation.stepping.struck_into import STRUCK
 from recursive_dyn.simulation.stepping.wild_steps import WILD, WildSteps
@@ -144,42 +144,52 @@ class Timestep:
             times = self._detection.times(simulation, self.settings, h, more, int(machine.arrays.part[1]))
             if times > 1:
                 if room:
-                    raise PartTooLong(times)
+                    raise TooFar(times)
                 self.noted[HURRIED] += 1
 
-    def _in_parts(self, machine: StepMachine, simulation: Surrounded, tau: np.ndarray, h: float, times: int) -> None:
-        """A timestep in so many parts, and each of these that is too long in more, whole or not at all."""
-        part, start, time = machine.arrays.part, machine.start(self.events), self._state.time
+    def _in_parts(self, machine: StepMachine, simulation: Surrounded, tau: np.ndarray, h: float, parts: int) -> None:
+        """A timestep in so many parts, or, where one is too long for what joints, limits or bounces ask, in more of
+        them, whole or not at all."""
+        start, time, kept = machine.start(self.events), self._state.time, self._detection.kept
+        counted = self.flight.tally.copy()
         start.note()
-        left, done = pieces((0, 1), times), 0
         try:
-            with self._detection.together():
-                while left:
-                    k, parts = part[:] = left.pop()
-                    self._state.clock[0] = time + k * h / parts
-                    times = self._part(
-                        machine, simulation, tau, h / parts, done + len(left) + 2 <= self.settings.substeps
-                    )
-                    if times > 1:
-                        if parts * times > MOST and self._forces.joints is not None:
-                            raise too_fast(self._forces.whirling, h, time)
-                        left += pieces((k, parts), times)
-                        continue
-                    done += 1
-                    if self.loads:
-                        self.loads.note(self.at_present(), self.memory, machine.borne(), h / parts, 1 / parts)
-            self.flight.tally[CUT] += 1
-            machine.arrays.kept.parts[0] = done
+            while parts:
+                if parts > MOST and self._forces.joints is not None:
+                    raise too_fast(self._forces.whirling, h, time)
+                try:
+                    self._one_by_one(machine, simulation, tau, h, parts)
+                    parts = 0
+                except PartTooLong as shorter:
+                    machine.undo()
+                    start.restore()
+                    parts, self._state.time = parts * shorter.times, time
+                    self._detection.kept, self.flight.tally[:] = kept, counted
         except BaseException:
             machine.undo()
             start.restore()
             raise
         finally:
-            part[:] = 0, 1
+            machine.arrays.part[:] = 0, 1
+        self.flight.tally[CUT] += 1
+
+    def _one_by_one(self, machine: StepMachine, simulation: Surrounded, tau: np.ndarray, h: float, parts: int) -> None:
+        """A timestep in so many parts, of which those that lead too far into something are halved."""
+        time, left, done = self._state.time, pieces((0, 1), parts), 0
+        with self._detection.together():
+            while left:
+                k, n = machine.arrays.part[:] = left.pop()
+                self._state.clock[0], room = time + k * h / n, done + len(left) + 2 <= self.settings.substeps
+                times = self._part(machine, simulation, tau, h / n, room)
+                left += pieces((k, n), times) if times > 1 else []
+                done += times == 1
+                if self.loads and times == 1:
+                    self.loads.note(self.at_present(), self.memory, machine.borne(), h / n, 1 / n)
+        machine.arrays.kept.parts[0] = done
 
     def _part(self, machine: StepMachine, simulation: Surrounded, tau: np.ndarray, h: float, room: bool) -> int:
-        """A part of a step: fly, look, solve and settle, tell; 1, or into how many it is to be cut, of which nothing is
-        done then. room: as ``_hold_back`` has it."""
+        """A part of a step: fly, look, solve and settle, tell; 1, or into how many it is to be cut as it leads too far
+        into something, of which nothing is done then. room: as ``_hold_back`` has it."""
         self.step_size, self._within, done = h, False, False
         kept, counted = self._detection.kept, self.flight.tally.copy()
         try:
@@ -189,7 +199,7 @@ class Timestep:
                 if not done:
                     self._hold_back(machine, simulation, h, stage, room)
                     done = self._go_on(machine, simulation, h, stage)
-        except PartTooLong as shorter:
+        except TooFar as shorter:
             machine.undo()
             self._detection.kept, self.flight.tally[:] = kept, counted
             return shorter.times

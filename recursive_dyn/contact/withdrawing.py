@@ -26,7 +26,7 @@ from recursive_dyn.contact.rows.pushes import moved_by
 from recursive_dyn.contact.rows.scalar_rows import directed
 from recursive_dyn.contact.rows.spins import spin_of
 from recursive_dyn.contact.rows.sustaining import HALF
-from recursive_dyn.contact.tuning import LITTLE, OVERDONE, REPAID, WEIGHTS
+from recursive_dyn.contact.tuning import LIMITED, LITTLE, OVERDONE, REPAID, WEIGHTS
 
 UNMET, SEVERAL = -3, -4  # instead of a partner
 
@@ -84,7 +84,8 @@ def _find_overdone(
         it = member(whole, these, k)
         if _is_corrected(it, shares) and _is_known(problem, it):
             won[k] = _won(problem, it, kicked, none)
-            if early[k]:  # of what is not yet of the laws nothing is known that it might win back
+            # of what is far from the laws nothing is known that it might win back; by default it is as near as it gets
+            if early[k] and (problem.options.iterations < LIMITED or problem.options.clock != 0):
                 left[k], least = 0.0 if problem.options.position_share == HALF else -np.inf, 0.0
             else:
                 left[k], least = _left(problem, it, same, powers)

@@ -11,7 +11,7 @@ from bridge.closed_form.box_box import box_box
 from bridge.closed_form.near_pairs import APART, PairRoom, Rules, near_pairs, rule_of
 from bridge.closed_form.solids import BOX, Poses, Solids, overlap, place_solids
 from bridge.curved.manifold_points import Found, InWorld, turned, written
-from bridge.curved.moving_boxes import HALF, Mover, parts_between, reached
+from bridge.curved.moving_boxes import HALF, Mover, move_twist, parts_between, reached
 from bridge.curved.round_box import round_box
 from bridge.curved.round_shapes import round_round
 from bridge.planes.half_spaces import MARGIN
@@ -136,10 +136,11 @@ def cuts_closed(given: ClosedLook, speeds: Speeds) -> int:
         if not placed_yet:
             place_solids(solids, given.poses, 0.0, placed)
             placed_yet = True
-        reached(_mover(given, speeds, own), speeds.h[0], widest, low, high)
+        mover = _mover(given, speeds, own)
+        reached(mover, speeds.h[0], widest, low, high)
         for k in range(len(solids.bodies)):
             if overlap(low, high, placed.low[k], placed.high[k]) and rule_of(given.rules, own, k) != APART:
-                most = max(most, _parts_towards(given, speeds, own, k))
+                most = max(most, _parts_towards(given, speeds, mover, own, k))
     return most - 1
 
 
@@ -161,13 +162,14 @@ def _speed(twist: Floats, arm: float) -> float:
 
 
 @compiled
-def _parts_towards(given: ClosedLook, speeds: Speeds, own: int, other: int) -> int:
-    """Parts of a step in which one shape gets no deeper into another than half the inner radius of their bodies."""
+def _parts_towards(given: ClosedLook, speeds: Speeds, mover: Mover, own: int, other: int) -> int:
+    """Parts of a step in which one shape, a mover, gets no deeper into another than half the inner radius of both
+    bodies."""
     bodies = given.solids.bodies
     deepest = HALF * speeds.reach[bodies[own], 0]
     if bodies[other] != STATIC:
         deepest = min(deepest, HALF * speeds.reach[bodies[other], 0])
-    return parts_between(_mover(given, speeds, own), _mover(given, speeds, other), speeds.h[0], deepest)
+    return parts_between(mover, _mover(given, speeds, other), speeds.h[0], deepest)
 
 
 @compiled
@@ -183,8 +185,6 @@ def _mover(given: ClosedLook, speeds: Speeds, k: int) -> Mover:
         arm = np.empty(3)
         for i in range(3):
             arm[i] = middle[i] - given.poses[body, i, 3]
-        for i in range(3):
-            p, q = (i + 1) % 3, (i + 2) % 3
-            ends[3 + i] += ends[p] * arm[q] - ends[q] * arm[p]
-            starts[3 + i] += starts[p] * arm[q] - starts[q] * arm[p]
+        move_twist(ends, arm)
+        move_twist(starts, arm)
     return Mover(middle, given.placed.axes[k], half, round, ends, starts)

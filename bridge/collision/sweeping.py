@@ -14,7 +14,7 @@ import numpy as np
 from bridge.collision.bullet_calls import GONE, Functions, handle_of, is_as_many, is_unchanged, overlapped
 from bridge.collision.looking import UNSEEN, Haste, hurrying, least_radius, way_of
 from bridge.collision.raw_points import BITS
-from bridge.curved.moving_boxes import HALF, Mover, parts_between, parts_of_way, reached, standing
+from bridge.curved.moving_boxes import HALF, Mover, move_twist, parts_between, parts_of_way, reached, standing
 from recursive_dyn.codegen.compiled import Integers, compiled
 from recursive_dyn.codegen.loops.intrinsics import int32s_at
 from recursive_dyn.contact.sorted_keys import holds
@@ -104,10 +104,8 @@ def _mover(sweep: Sweep, k: int) -> Mover:
             axes[j, i] = X[i, j]
             arm[i] += X[i, j] * own[j]
         middle[i] = X[i, 3] + arm[i]
-    for i in range(3):
-        p, q = (i + 1) % 3, (i + 2) % 3
-        ends[3 + i] += ends[p] * arm[q] - ends[q] * arm[p]
-        starts[3 + i] += starts[p] * arm[q] - starts[q] * arm[p]
+    move_twist(ends, arm)
+    move_twist(starts, arm)
     return Mover(middle, axes, own[3:6], sweep.round[k], ends, starts)
 
 

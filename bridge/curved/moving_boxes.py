@@ -44,6 +44,14 @@ def standing(middle: Floats, half: Floats) -> Mover:
 
 
 @compiled
+def move_twist(twist: Floats, arm: Floats) -> None:
+    """A twist (6,) at a place that is so far, (3,), from where it was told becomes that of the place."""
+    for i in range(3):
+        p, q = (i + 1) % 3, (i + 2) % 3
+        twist[3 + i] += twist[p] * arm[q] - twist[q] * arm[p]
+
+
+@compiled
 def parts_between(a: Mover, b: Mover, h: float, deepest: float) -> int:
     """Into how many parts a step of h is cut for one box to get no deeper than that into another.
 

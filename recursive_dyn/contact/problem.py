@@ -10,6 +10,7 @@ from recursive_dyn.codegen.compiled import Flags, Floats, Integers, compiled
 from recursive_dyn.contact.contact_buffer import ContactTable
 from recursive_dyn.contact.contacts import FreeBodies
 from recursive_dyn.contact.layout import Layout
+from recursive_dyn.contact.tuning import LIMITED
 
 JUMPED = -1e300  # instead of an energy, J: impulses are not what they were a step before
 MEETS, BOUNCES, ONLY_BOUNCES = 0, 1, 2  # of an island: something newly presses, something bounces, or all does
@@ -123,6 +124,12 @@ class EarlierContacts(NamedTuple):
     levels: Integers
     debts: Floats
     ways: Floats
+
+
+@compiled
+def is_short(iterations: float, microseconds: float) -> bool:
+    """Whether a solve has less time than by default."""
+    return iterations < LIMITED or microseconds < np.inf
 
 
 @compiled

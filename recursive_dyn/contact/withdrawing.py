@@ -20,13 +20,13 @@ from recursive_dyn.contact.blocks import Island, accumulate
 from recursive_dyn.contact.islands.impacts import Bounced
 from recursive_dyn.contact.islands.islands import Partition, member, solve_one
 from recursive_dyn.contact.islands.passivity import Impulses, Lent, gain, share_of
-from recursive_dyn.contact.problem import ELSEWHERE, ImpulseProblem
+from recursive_dyn.contact.problem import ELSEWHERE, ImpulseProblem, is_short
 from recursive_dyn.contact.rows.lasting import dot, fallen, floats, lone_of, row, tree_of
 from recursive_dyn.contact.rows.pushes import moved_by
 from recursive_dyn.contact.rows.scalar_rows import directed
 from recursive_dyn.contact.rows.spins import spin_of
 from recursive_dyn.contact.rows.sustaining import HALF
-from recursive_dyn.contact.tuning import LIMITED, LITTLE, OVERDONE, REPAID, WEIGHTS
+from recursive_dyn.contact.tuning import LITTLE, OVERDONE, REPAID, WEIGHTS
 
 UNMET, SEVERAL = -3, -4  # instead of a partner
 
@@ -85,7 +85,7 @@ def _find_overdone(
         if _is_corrected(it, shares) and _is_known(problem, it):
             won[k] = _won(problem, it, kicked, none)
             # of what is far from the laws nothing is known that it might win back; by default it is as near as it gets
-            if early[k] and (problem.options.iterations < LIMITED or problem.options.clock != 0):
+            if early[k] and is_short(float(problem.options.iterations), problem.options.microseconds):
                 left[k], least = 0.0 if problem.options.position_share == HALF else -np.inf, 0.0
             else:
                 left[k], least = _left(problem, it, same, powers)

@@ -7,11 +7,10 @@ import numpy as np
 import pytest
 from frozen_walls import bystander, flown, problem, wall
 from impulse_problems import earlier_contacts
-from test_central_path import Place, pressed_from_both_sides, with_rows
+from test_central_path import Place, pressed_from_both_sides, slopes, with_rows
 from test_newton import island
 
 from recursive_dyn.contact.blocks import Island
-from recursive_dyn.contact.newton import central_equations as equations
 from recursive_dyn.contact.newton.augmented import augmented
 from recursive_dyn.contact.newton.block_equations import block_equations
 from recursive_dyn.contact.newton.central_lengths import product, weigh
@@ -75,20 +74,11 @@ def test_the_room_of_a_moment_is_known_to_rounding(radius, nu):
 
 @pytest.mark.parametrize("seed", range(6))
 def test_their_linear_equations_are_those_of_what_is_missed(seed):
-    place, tau, h = Turned(seed), -1.5, 1e-6
-    at, w, it = place.at, place.at.w.copy(), place.it
-    first = place.miss(w, tau)
-    assert len(at.moments.contact) > 6 and (first[len(at.weight) :, 0] != 0.0).all()
-    assert equations.factored(it, place.these, at, place.system, math.exp(tau))
-    equations.answered(it, place.these, at, place.system, at.miss, 0.0, at.change, place.y)
-    change = at.change.copy()
-    slope = (place.miss(w + h * change, tau) - place.miss(w - h * change, tau)) / (2.0 * h)
-    assert slope == pytest.approx(-first, abs=1e-6 * np.abs(first).max())
-    place.miss(w, tau)
-    equations.answered(it, place.these, at, place.system, at.none, 1.0, at.along, place.y)
-    along = at.along.copy()
-    slope = (place.miss(w + h * along, tau + h) - place.miss(w - h * along, tau - h)) / (2.0 * h)
-    assert slope == pytest.approx(np.zeros_like(slope), abs=1e-6)
+    place = Turned(seed)
+    first, lessened, _, missed_along = slopes(place, -1.5)
+    assert len(place.at.moments.contact) > 6 and (first[len(place.at.weight) :, 0] != 0.0).all()
+    assert lessened == pytest.approx(-first, abs=1e-6 * np.abs(first).max())
+    assert missed_along == pytest.approx(np.zeros_like(missed_along), abs=1e-6)
 
 
 @pytest.mark.parametrize("seed", range(4))

@@ -15,10 +15,10 @@ from recursive_dyn.contact.problem import (
     ImpulseProblem,
     Options,
     earlier_of,
+    is_short,
 )
 from recursive_dyn.contact.rows.warm_start import felt_by_bodies
 from recursive_dyn.contact.solve import solve
-from recursive_dyn.contact.tuning import LIMITED
 from recursive_dyn.dynamics.program_calls import all_finite, evaluated_awake
 from recursive_dyn.integrators.compiled_loop import TALLIED, TALLY
 from recursive_dyn.simulation.bounds import Bounds
@@ -207,8 +207,7 @@ def _solved(s: StepArrays, layout: Layout, contacts: ContactTable, earlier: Cont
     acted = acted_here(s.impulses, s.kept.acted, s.kept.steady, s.start_v, s.q, s.v, h, s.parameters)
     acting, asked = s.flight.acting, s.pressed.asked
     pulled = pulled_here(s.impulses, s.q, s.tau, s.parameters, it.motors.drives, acting, asked)
-    limited = s.settings[7] < LIMITED or s.settings[10] < np.inf
-    forces = forces_here(s.impulses, s.q, s.tau, s.parameters, limited)
+    forces = forces_here(s.impulses, s.q, s.tau, s.parameters, is_short(s.settings[7], s.settings[10]))
     s.impulses.changes.acted[:], s.impulses.changes.steady[:] = 0.0, JUMPED
     if not take_back(s, layout, contacts):
         return False

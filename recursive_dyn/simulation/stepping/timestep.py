@@ -118,7 +118,7 @@ class Timestep:
         try:
             self.step_size, self._within = h, True
             try:
-                self._hold_back(machine, simulation, h, stage, self.settings.substeps > 1)
+                self._hold_back(machine, simulation, h, stage, True)
                 done = self._go_on(machine, simulation, h, stage)
             except PartTooLong as shorter:
                 machine.undo()
@@ -148,8 +148,7 @@ class Timestep:
                 self.noted[HURRIED] += 1
 
     def _in_parts(self, machine: StepMachine, simulation: Surrounded, tau: np.ndarray, h: float, parts: int) -> None:
-        """A timestep in so many parts, or, where one is too long for what joints, limits or bounces ask, in more of
-        them, whole or not at all."""
+        """A timestep in so many parts, or more as joints, limits or bounces ask for them, whole or not at all."""
         start, time, kept = machine.start(self.events), self._state.time, self._detection.kept
         counted = self.flight.tally.copy()
         start.note()
@@ -175,17 +174,16 @@ class Timestep:
 
     def _one_by_one(self, machine: StepMachine, simulation: Surrounded, tau: np.ndarray, h: float, parts: int) -> None:
         """A timestep in so many parts, of which those that lead too far into something are halved."""
-        time, left, done = self._state.time, pieces((0, 1), parts), 0
+        time, left, step = self._state.time, pieces((0, 1), parts), machine.arrays.part
         with self._detection.together():
             while left:
-                k, n = machine.arrays.part[:] = left.pop()
-                self._state.clock[0], room = time + k * h / n, done + len(left) + 2 <= self.settings.substeps
-                times = self._part(machine, simulation, tau, h / n, room)
-                left += pieces((k, n), times) if times > 1 else []
-                done += times == 1
-                if self.loads and times == 1:
-                    self.loads.note(self.at_present(), self.memory, machine.borne(), h / n, 1 / n)
-        machine.arrays.kept.parts[0] = done
+                k, n = step[:] = left.pop()
+                self._state.clock[0] = time + k * h / n
+                times = self._part(machine, simulation, tau, h / n, parts < self.settings.substeps)
+                if times > 1:
+                    left += pieces((k, n), times)
+                    parts += times - 1
+        machine.arrays.kept.parts[0] = parts
 
     def _part(self, machine: StepMachine, simulation: Surrounded, tau: np.ndarray, h: float, room: bool) -> int:
         """A part of a step: fly, look, solve and settle, tell; 1, or into how many it is to be cut as it leads too far
@@ -203,6 +201,8 @@ class Timestep:
             machine.undo()
             self._detection.kept, self.flight.tally[:] = kept, counted
             return shorter.times
+        if self.loads:
+            self.loads.note(self.at_present(), self.memory, machine.borne(), h, 1 / machine.arrays.part[1])
         return 1
 
     def _go_on(self, machine: StepMachine, simulation: Surrounded, h: float, stage: int) -> bool:

@@ -9,7 +9,7 @@ extra=${1:-}
 if command -v apt-get >/dev/null 2>&1; then
     # Mesa and EGL: pictures without a display; Xvfb: tests of the window
     wanted="python3-venv libegl1 libgl1 libgl1-mesa-dri"
-    [ "$extra" = test ] && wanted="$wanted xvfb xauth"
+    [ "$extra" = test ] && wanted="$wanted xvfb"
     missing=""
     for package in $wanted; do
         dpkg -s "$package" >/dev/null 2>&1 || missing="$missing $package"

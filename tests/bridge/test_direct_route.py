@@ -1,7 +1,6 @@
 """Bullet by the addresses of its functions and through PyBullet: the same results, and no crash where it is gone."""
 
 import math
-import shutil
 import subprocess
 import sys
 import threading
@@ -11,6 +10,7 @@ import pybullet
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from on_a_display import ON_A_DISPLAY, needs_display
 from routes_to_bullet import H, ball_over_ground, courses, direct, ordinary
 
 import recursive_dyn as rd
@@ -247,7 +247,7 @@ def test_points_become_contacts(seed, count):
 
 
 @direct
-@pytest.mark.skipif(shutil.which("xvfb-run") is None, reason="a window needs a display; xvfb-run makes one")
+@needs_display
 def test_a_window_is_spoken_to_by_address_and_may_be_closed():
     """Its contacts are those without one."""
     code = """
@@ -280,7 +280,7 @@ for gui in (True, False):
 assert told[0] == told[1] and told[0][2] > 0, told
 print("done")
 """
-    command = ["xvfb-run", "-a", "-s", "-screen 0 800x600x24", sys.executable, "-c", code]
+    command = [*ON_A_DISPLAY, sys.executable, "-c", code]
     result = subprocess.run(command, capture_output=True, text=True, timeout=100, check=False)
     assert result.returncode == 0 and "done" in result.stdout, result.stdout + result.stderr
 

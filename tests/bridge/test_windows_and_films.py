@@ -1,7 +1,6 @@
 """Windows, drivers and films: what draws, and what is kept of it."""
 
 import os
-import shutil
 import subprocess
 import sys
 
@@ -10,6 +9,7 @@ import pytest
 import trimesh
 from hypothesis import given
 from hypothesis import strategies as st
+from on_a_display import ON_A_DISPLAY, needs_display
 from test_pictures import FRONT, RED, pixels, red, view
 
 import recursive_dyn as rd
@@ -60,7 +60,7 @@ def test_drivers_that_are_missing_are_noticed():
     assert result.stdout.split() == ["False"]
 
 
-@pytest.mark.skipif(shutil.which("xvfb-run") is None, reason="a window needs a display; xvfb-run makes one")
+@needs_display
 def test_window_opens_where_there_is_a_display():
     code = """
 import numpy as np, pybullet, time, recursive_dyn as rd
@@ -94,7 +94,7 @@ with PyBulletMirror(scene, sim) as mirror:
     assert mirror.image(80, 60).shape == (60, 80, 3)
 print("done")
 """
-    command = ["xvfb-run", "-a", "-s", "-screen 0 800x600x24", sys.executable, "-c", code]
+    command = [*ON_A_DISPLAY, sys.executable, "-c", code]
     result = subprocess.run(command, capture_output=True, text=True, timeout=100, check=False)
     assert result.returncode == 0 and "done" in result.stdout, result.stdout + result.stderr
 

@@ -2,7 +2,6 @@
 
 import html
 import os
-import shutil
 import subprocess
 import sys
 from collections.abc import Callable
@@ -11,6 +10,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from on_a_display import ON_A_DISPLAY, needs_display
 from PIL import Image
 
 from bridge.drawing.gl_context import usable
@@ -97,20 +97,20 @@ for name in sys.argv[1:]:
 """
 
 
-@pytest.mark.skipif(shutil.which("xvfb-run") is None, reason="no virtual display: apt-get install xvfb xauth")
+@needs_display
 @pytest.mark.parametrize("more", [(), ("--bullet",)])
 def test_a_demo_runs_in_a_window(more: tuple[str, ...]) -> None:
-    done = run("wire", "--seconds", "0.3", *more, wrapper=("xvfb-run", "-a"))
+    done = run("wire", "--seconds", "0.3", *more, wrapper=ON_A_DISPLAY)
     assert done.returncode == 0, done.stderr[-2000:]
     assert "no display" not in done.stderr
 
 
 @pytest.mark.slow
-@pytest.mark.skipif(shutil.which("xvfb-run") is None, reason="no virtual display: apt-get install xvfb xauth")
+@needs_display
 def test_so_does_every_sixth_demo() -> None:
     """One after the other in one process, whose last word is the one that fails: windows are one for all."""
     names = [name for name in GALLERY if name != "wire"][::6]
-    done = python("-c", WINDOWS, *names, wrapper=("xvfb-run", "-a"))
+    done = python("-c", WINDOWS, *names, wrapper=ON_A_DISPLAY)
     assert done.returncode == 0, done.stderr[-2000:]
     assert "no display" not in done.stderr and all(name in done.stderr for name in names)
 

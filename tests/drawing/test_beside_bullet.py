@@ -1,11 +1,11 @@
 """Bullet's pictures and ours in one process, in any order, with a display or without: each as it is alone."""
 
 import os
-import shutil
 import subprocess
 import sys
 
 import pytest
+from on_a_display import ON_A_DISPLAY, needs_display
 
 from bridge.drawing.gl_context import usable
 from bridge.picture import egl
@@ -31,13 +31,11 @@ print("same")
 
 @pytest.mark.skipif(not (usable() and egl.usable()), reason="OpenGL 3.3 or Bullet's EGL renderer does not work here")
 @pytest.mark.parametrize("order", ["opengl egl opengl egl", "egl opengl egl opengl tiny egl"])
-@pytest.mark.parametrize("display", [False, True])
+@pytest.mark.parametrize("display", [False, pytest.param(True, marks=needs_display)])
 def test_bullet_and_opengl_take_turns(order, display):
     command = [sys.executable, "-c", CODE, order]
     environment = {name: value for name, value in os.environ.items() if name != "DISPLAY"}
     if display:
-        if shutil.which("xvfb-run") is None:
-            pytest.skip("a window needs a display; xvfb-run makes one")
-        command = ["xvfb-run", "-a", "-s", "-screen 0 800x600x24", *command]
+        command = [*ON_A_DISPLAY, *command]
     done = subprocess.run(command, capture_output=True, text=True, timeout=100, env=environment)
     assert done.returncode == 0 and done.stdout.split()[-1] == "same", done.stdout + done.stderr

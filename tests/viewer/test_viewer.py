@@ -1,12 +1,12 @@
-"""A window: keys, mouse, pictures, several at once; hidden ones need no display, and xvfb-run shows real ones."""
+"""A window: keys, mouse, pictures, several at once; hidden ones need no display, and Xvfb shows real ones."""
 
 import os
-import shutil
 import subprocess
 import sys
 
 import numpy as np
 import pytest
+from on_a_display import ON_A_DISPLAY, needs_display
 
 import recursive_dyn as rd
 from bridge import Camera, Pictures, PyBulletMirror, Viewer
@@ -184,7 +184,7 @@ except rd.StateError as error:
     assert done.stdout.strip() == "True", done.stdout + done.stderr
 
 
-@pytest.mark.skipif(shutil.which("xvfb-run") is None, reason="a window needs a display; xvfb-run makes one")
+@needs_display
 def test_real_windows_open_side_by_side_and_show_what_hidden_ones_do():
     code = """
 import numpy as np, recursive_dyn as rd
@@ -206,7 +206,7 @@ second.close()
 assert first.frame() and not second.frame()
 print("done")
 """
-    command = ["xvfb-run", "-a", "-s", "-screen 0 800x600x24", sys.executable, "-c", code]
+    command = [*ON_A_DISPLAY, sys.executable, "-c", code]
     done = subprocess.run(command, capture_output=True, text=True, timeout=100)
     assert done.returncode == 0 and "done" in done.stdout, done.stdout + done.stderr
 

@@ -134,9 +134,10 @@ def test_a_wall_whose_solves_end_early_gains_nothing_and_stands(monkeypatch, loo
     assert won < 0.05 and above < 1e-3 and deepest < 1.7e-3
 
 
-@pytest.mark.parametrize(("iterations", "rises"), [(2, 1.5), (5, 1.5), (20, 0.01)])
+@pytest.mark.parametrize(("iterations", "rises"), [(3, 0.05), (5, 0.05), (20, 0.05)])
 def test_so_it_does_at_60_hz(iterations, rises):
-    """Where it sinks by millimetres in a step: 53, 6 and 0.002 J came in, and by two sweeps a step it fell."""
+    """Where it sinks by millimetres in a step: up to 53 J came in. By two sweeps a step rounding decides whether it
+    stands: it won nothing, and lost 0 or 5.4 J in 4 s, by programs that differ in nothing else."""
     with mirror(resting_wall(), 1 / 60) as shown:
         shown.sim.contact.iterations = iterations
         before = energy(shown.sim)

@@ -48,17 +48,19 @@ def rescued(it: Island, kept: Floats, change: float, iterations: int, tolerance:
         missed, most = tolerance, PATH_STEPS * iterations
     if change <= missed or late(it.time):
         return change
-    for path in range(3):
-        if change > missed and not late(it.time):
-            change = _followed(it, kept, change, missed, most, max(most, PATH_STEPS * iterations), path, tolerance)
+    longest, goes_on, path = max(most, PATH_STEPS * iterations), False, 0
+    while not goes_on and path < 3 and change > missed and not late(it.time):  # they lead alike as long as they do
+        change, goes_on = _followed(it, kept, change, missed, most, longest, path, tolerance)
+        path += 1
     return change
 
 
 @compiled
 def _followed(
     it: Island, kept: Floats, change: float, missed: float, most: int, longest: int, path: int, tolerance: float
-) -> float:
-    """Solve it along a central path, looking now and then whether it is ended from there already; as ``rescued``.
+) -> tuple[float, bool]:
+    """Solve it along a central path, looking now and then whether it is ended from there already; as ``rescued``, and
+    whether it would go on.
 
     path: of contacts that do not give way, 0, of such as do so next to nothing, 1, or of such as do at first, 2; most:
     factorizations, where it is FAILED longest.
@@ -71,7 +73,7 @@ def _followed(
         change = better(it, kept, change, ended(it, these, system, tolerance))
         read(it, kept)
         done, look, goes_on = done + took, LATER_LOOK * look, not arrived and way.place[2] > 0.0
-    return change
+    return change, goes_on
 
 
 @compiled

@@ -181,6 +181,20 @@ def test_a_motor_leads_near_bullet_balls_that_its_flight_was_far_from():
             assert not any(bullet_twist(client, ball).any() for ball in balls)
 
 
+def test_a_motor_that_leads_away_pushes_a_bullet_ball_once():
+    """By what its contact tells. As nothing new was found where the motor led, the ball was given that twice."""
+    scene = Scene(gravity=(0, 0, 0))
+    hand = put(scene, "hand", shapes.Sphere(0.1), at(), 1.0, joints.prismatic("x"))
+    with bullet(gravity=0.0) as client:
+        ball = bullet_ball(client, (0.1999, 0, 0), 1.0, 0.1)
+        with mirror(scene, 1 / 60, "semi_implicit_euler", client=client, ground=False) as shown:
+            shown.sim.motors[f"{hand.name}.distance"] = rd.Motor(velocity=3.0, max_force=1e4)
+            shown.step()
+            pushed = -shown.sim.contacts.impulse.sum(axis=0)
+            assert pushed[0] > 1.0
+            np.testing.assert_allclose(bullet_twist(client, ball)[3:], pushed, rtol=1e-12, atol=1e-12)
+
+
 def test_a_bullet_ball_between_our_press_and_the_ground():
     """A motor presses with 50 N: the ball neither flees nor sinks in by 1 mm, and the ground feels press and ball."""
     with bullet() as client:

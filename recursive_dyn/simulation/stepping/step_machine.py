@@ -36,6 +36,7 @@ from recursive_dyn.simulation.present import NOWHERE, Present
 from recursive_dyn.simulation.state import State
 from recursive_dyn.simulation.stepping import step_start
 from recursive_dyn.simulation.stepping.impulse_arrays import impulse_arrays
+from recursive_dyn.simulation.stepping.led_into import FOUND
 from recursive_dyn.simulation.stepping.lone_bodies import lone_bodies
 from recursive_dyn.simulation.stepping.native_step import fly, idle, solve_and_settle
 from recursive_dyn.simulation.stepping.pressed import pressed_trees, watched
@@ -228,8 +229,9 @@ class StepMachine:
         self._bind_anew()
         if free is not NOBODY or self._free.size[0]:
             self._take(free)
+        answered = self.arrays.into[1] == FOUND  # no impulses are sought: bodies have those of the solve before
         code: int = self._solve()
-        if free is not NOBODY and self.arrays.counts.any():
+        if free is not NOBODY and self.arrays.counts.any() and not answered:
             free.twist += self._free.twists[: len(free)]
             free.shift += self._free.ways[: len(free)]
         return code

@@ -1,10 +1,13 @@
 """Motors on stiff springs that something touches as well: neither do they let go nor fly into what holds them."""
 
+from contextlib import AbstractContextManager, nullcontext
+
 import numpy as np
 import pytest
 from contact_scenes import mirror, put
 
 import recursive_dyn as rd
+from recursive_dyn.contact.contacts import STATIC, Contacts
 from recursive_dyn.simulation.flying import plausible
 from scene import Body, Scene, joints, shapes
 
@@ -165,3 +168,45 @@ def test_motors_of_joints_between_free_bodies_are_none_either():
     sim.motors["rotor.angle"] = rd.Motor(velocity=2000.0)
     sim.step(5)
     assert sim.dynamics.velocities(sim.q, sim.v)[0, 2] == pytest.approx(2000.0, rel=1e-6)
+
+
+class Table:
+    """Below z = 10 mm a body is known to touch it, at two points; told: the contacts that it was given as solved."""
+
+    told = Contacts.none()
+
+    def detect(self, sim: rd.Simulation) -> Contacts:
+        z, two = float(sim.q[0]), np.zeros(2, dtype=np.int64)
+        if z > 0.01:
+            return Contacts.none()
+        on = np.array([[0.1, 0, 0], [-0.1, 0, 0]])
+        up = np.array([[0.0, 0.0, 1.0]] * 2)
+        return Contacts(two, two + STATIC, on + z * up, on, up, np.full(2, z), np.zeros((2, 5)), np.array([1, 2]))
+
+    def substeps(self, sim: rd.Simulation, h: float) -> int:
+        return 1
+
+    def advance(self, sim: rd.Simulation, contacts: Contacts, h: float) -> None:
+        self.told = contacts
+
+    def forget(self, sim: rd.Simulation) -> None:
+        """Nothing was remembered."""
+
+    def atomic(self) -> AbstractContextManager[None]:
+        return nullcontext()
+
+
+@pytest.mark.parametrize(("z", "speed", "touches"), [(0.0, 5.0, 2), (0.04, -5.0, 2), (0.2, -5.0, 0)])
+def test_surroundings_that_find_contacts_are_told_of_those_that_were_solved(z, speed, touches):
+    """Wherever a motor led in the step: up from the table, where there are none, down to it, from where there were
+    none, and on above it. It raised ValueError."""
+    scene, table = Scene(), Table()
+    scene.world.attach(Body("slide", mass=1.0), joints.prismatic("z"))
+    sim = rd.Simulation(scene.compile(), 1 / 60, "semi_implicit_euler")
+    sim.surroundings = table
+    sim.q[0] = z
+    sim.motors["slide.distance"] = rd.Motor(velocity=speed, max_force=1e4)
+    sim.step()
+    assert len(table.told) == len(sim.contacts) == touches
+    np.testing.assert_array_equal(table.told.impulse, sim.contacts.impulse)
+    assert table.told.impulse.any() == (speed < 0.0 < touches)

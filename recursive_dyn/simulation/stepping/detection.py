@@ -27,12 +27,13 @@ _NONE = Contacts.none()
 
 class Detection:
     """Of one simulation. surroundings: what may be touched, as ``surround`` was told; kept: contacts found earlier in
-    this call of ``step`` or ``advance``, where they are found once in it."""
+    this call of ``step`` or ``advance``, where they are found once in it; looked: those that are solved for, as
+    surroundings found them that find Contacts."""
 
     def __init__(self) -> None:
         self.surroundings: Surroundings | None = None
         self._direct: DirectSurroundings | None = None
-        self._looked = _NONE  # what surroundings that find Contacts found last
+        self.looked = _NONE
         self.kept: Contacts | None = None
 
     def __getstate__(self) -> dict[str, Any]:
@@ -71,7 +72,7 @@ class Detection:
         if self.surroundings is None:
             buffer.clear()
         elif once and self.kept is not None and not len(self.kept.free):
-            self._looked = self.kept = self.kept.moved(simulation.present.poses)
+            self.looked = self.kept = self.kept.moved(simulation.present.poses)
             buffer.fill(self.kept)
         elif self._direct is not None:
             if said is None:
@@ -86,7 +87,7 @@ class Detection:
                 raise StateError(f"a simulation's detect returns Contacts, not {type(contacts).__name__}")
             if not contacts.trusted:
                 contacts.check(len(simulation.dynamics.bodies))
-            self._looked = contacts
+            self.looked = contacts
             self.kept = contacts.located(simulation.present.poses) if once else None
             buffer.fill(contacts)
 
@@ -95,10 +96,11 @@ class Detection:
         if self._direct is not None:
             self._direct.advance(simulation, buffer.contacts() if len(buffer.free) else _NONE, h)
         elif self.surroundings is not None:
-            table, n = buffer.table, buffer.count
-            self._looked.impulse[:], self._looked.moment[:] = table.impulses[:n], table.moments[:n]
-            self._looked.distance[:] = table.gaps[:n]
-            self.surroundings.advance(simulation, self._looked, h)
+            looked, table, n = self.looked, buffer.table, len(self.looked)
+            looked.impulse[:], looked.moment[:] = table.impulses[:n], table.moments[:n]
+            looked.distance[:] = table.gaps[:n]
+            # behind them are those that were found elsewhere in the step
+            self.surroundings.advance(simulation, looked if n == buffer.count else buffer.contacts(), h)
 
     def times(self, simulation: Surrounded, settings: Settings, h: float, more: int, parts: int) -> int:
         """Into how many parts h seconds, a part of a step that has so many, are cut for nothing to get too far into

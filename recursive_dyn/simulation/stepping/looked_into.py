@@ -56,7 +56,7 @@ def looked_into(
     """Go on from a solve that led away: if anything new is met where the step began, or where the solve led, it is
     solved again with that; what the solve says. TooFar where that gets too deep into something."""
     it, buffer, found, q = machine.arrays, machine.buffer, list[_Found](), state.q.copy()
-    v, solved, led = state.v.copy(), buffer.copy(), it.led.bodies
+    v, solved, looked, led = state.v.copy(), buffer.copy(), detection.looked, it.led.bodies
     for ended in (False, True) if it.kept.pressing.any() else (True,):  # nothing else is left behind by a flight
         to = it.start_q, it.start_v
         if ended:
@@ -77,12 +77,13 @@ def looked_into(
             said = machine.solve(None)
             if said != INTO:
                 return said
-            v, solved = state.v.copy(), buffer.copy()
+            v, solved, looked = state.v.copy(), buffer.copy(), detection.looked
     if buffer.free is NOBODY and solved.free is NOBODY:
         be_at(state, present, (q, it.lending.v))
     else:  # surroundings answer those whom they placed last
         _look(detection, simulation, settings, buffer, state, present, (q, it.lending.v))
     buffer.become(solved)
+    detection.looked = looked
     state.v[:], it.into[:2] = v, (0, FOUND)
     return machine.solve(None)
 

@@ -156,13 +156,18 @@ class ContactBuffer:
 
     def become(self, other: ContactBuffer) -> None:
         """Hold what ``other`` does."""
-        n = other.count
         self.table.size[0] = 0
-        self.grow(n)
-        self.table.size[0] = n
-        for source, target in zip(other.table[1:], self.table[1:], strict=True):
-            target[:n] = source[:n]
+        self.add(other, slice(other.count), other.count)
         self.free, self.free_names = other.free, other.free_names
+
+    def add(self, other: ContactBuffer, rows: np.ndarray | slice, count: int) -> slice:
+        """Hold so many contacts of another one, too, by their rows there; which ones they are here."""
+        added = slice(self.count, self.count + count)
+        self.grow(added.stop)
+        self.table.size[0] = added.stop
+        for source, target in zip(other.table[1:], self.table[1:], strict=True):
+            target[added] = source[rows]
+        return added
 
     def rename(self, keys: Callable[[np.ndarray], np.ndarray]) -> None:
         """Pairs of surfaces have other keys."""

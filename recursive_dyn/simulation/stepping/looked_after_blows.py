@@ -12,7 +12,7 @@ from recursive_dyn.simulation.present import Present
 from recursive_dyn.simulation.state import State
 from recursive_dyn.simulation.stepping.detection import Detection
 from recursive_dyn.simulation.stepping.led_into import AGAIN, FOUND
-from recursive_dyn.simulation.stepping.looked_into import be_at
+from recursive_dyn.simulation.stepping.looking_again import add_moved, be_at, look
 from recursive_dyn.simulation.stepping.struck_into import STRUCK
 from recursive_dyn.simulation.surroundings import Surrounded
 
@@ -34,13 +34,13 @@ def looked_after_blows(
     found = list[tuple[ContactBuffer, np.ndarray]]()
     while said == STRUCK:
         solved, v, way = buffer.copy(), led.v.copy(), led.way.copy()
-        _look(detection, machine, simulation, settings)
+        look(detection, machine, simulation, settings)
         new = _new(solved, led.poses.reshape(-1, 4, 4), buffer, present.poses)
         if new.any():
             found.append((_only(buffer, new), present.poses.copy()))
         be_at(state, present, (led.q, it.lending.v))
         if new.any():
-            _look(detection, machine, simulation, settings)
+            look(detection, machine, simulation, settings)
             for there, where in found:
                 _add(buffer, there, where, present.poses)
             it.into[0], it.into[1], it.into[3] = 0, AGAIN, it.into[3] - 1
@@ -51,13 +51,6 @@ def looked_after_blows(
             it.into[0], it.into[1], it.into[3] = 0, FOUND, 0
         said = machine.solve(None)
     return said
-
-
-def _look(detection: Detection, machine: StepMachine, simulation: Surrounded, settings: Settings) -> None:
-    """Find contacts where bodies are, in machine code if that can be."""
-    lookout = detection.lookout(machine.present, machine.buffer, machine.h, settings)
-    said = lookout.look() if lookout is not None and lookout.look is not None else None
-    detection.look(simulation, machine.buffer, settings, said)
 
 
 def _places(buffer: ContactBuffer, poses: np.ndarray) -> _Points:
@@ -84,10 +77,7 @@ def _new(buffer: ContactBuffer, poses: np.ndarray, there: ContactBuffer, poses_t
 def _only(buffer: ContactBuffer, which: np.ndarray) -> ContactBuffer:
     """Some of the contacts (n,) of a buffer, in a new one."""
     result, rows = ContactBuffer(0), np.flatnonzero(which)
-    result.grow(len(rows))
-    result.table.size[0] = len(rows)
-    for target, source in zip(result.table[1:], buffer.table[1:], strict=True):
-        target[: len(rows)] = source[rows]
+    result.add(buffer, rows, len(rows))
     return result
 
 
@@ -95,12 +85,6 @@ def _add(buffer: ContactBuffer, there: ContactBuffer, poses_there: np.ndarray, p
     """Add to a buffer, of bodies at ``poses`` (nb, 4, 4), contacts found elsewhere, as they are at these poses. Nothing
     is told of them there, so none is closed: what seems to be so turned, too far for what is carried along where it is
     deep."""
-    moved = there.contacts().located(poses_there).moved(poses)
-    rows = np.flatnonzero(moved.distance >= -_SAME)
-    n, m = buffer.count, buffer.count + len(rows)
-    buffer.grow(m)
-    own = buffer.table
-    for target, source in zip(own[1:], there.table[1:], strict=True):
-        target[n:m] = source[rows]
-    own.points[n:m, 0], own.points[n:m, 1] = moved.point_a[rows], moved.point_b[rows]
-    own.gaps[n:m], own.size[0] = np.maximum(moved.distance[rows], 0.0), m
+    added = add_moved(buffer, there, np.arange(there.count), poses_there, poses, -_SAME)
+    gaps = buffer.table.gaps[added]
+    gaps[:] = np.maximum(gaps, 0.0)

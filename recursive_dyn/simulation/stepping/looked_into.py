@@ -14,6 +14,7 @@ from recursive_dyn.simulation.present import Present
 from recursive_dyn.simulation.state import State
 from recursive_dyn.simulation.stepping.detection import Detection
 from recursive_dyn.simulation.stepping.led_into import AGAIN, FOUND, INTO
+from recursive_dyn.simulation.stepping.looking_again import add_moved, be_at, look
 from recursive_dyn.simulation.stepping.parts_of_flight import TooFar
 from recursive_dyn.simulation.surroundings import NOT_KNOWN, Surrounded
 
@@ -27,16 +28,9 @@ def _add_new(
     buffer: ContactBuffer, there: ContactBuffer, led: np.ndarray, poses_there: np.ndarray, poses: np.ndarray
 ) -> None:
     """Add to a buffer, of bodies at ``poses`` (nb, 4, 4), the contacts of others that are ``_new`` to it."""
-    n, new = buffer.count, np.flatnonzero(_new(buffer, there, led))
-    if not len(new):
-        return
-    moved = there.contacts().located(poses_there).moved(poses)
-    buffer.grow(n + len(new))
-    own, m = buffer.table, n + len(new)
-    for target, source in zip(own[1:], there.table[1:], strict=True):
-        target[n:m] = source[new]
-    own.points[n:m, 0], own.points[n:m, 1] = moved.point_a[new], moved.point_b[new]
-    own.gaps[n:m], own.size[0] = moved.distance[new], m
+    new = np.flatnonzero(_new(buffer, there, led))
+    if len(new):
+        add_moved(buffer, there, new, poses_there, poses)
 
 
 def _new(buffer: ContactBuffer, there: ContactBuffer, led: np.ndarray) -> np.ndarray:
@@ -61,7 +55,7 @@ def looked_into(
         to = it.start_q, it.start_v
         if ended:
             to = dynamics.integrate(q, it.impulses.changes.q, 1.0), v + it.impulses.changes.v
-        _look(detection, simulation, settings, buffer, state, present, to)
+        _look_at(detection, machine, simulation, settings, state, present, to)
         parts = int(it.part[1])
         if ended and parts < settings.substeps:
             times = detection.times(simulation, settings, h, NOT_KNOWN, parts)
@@ -69,7 +63,7 @@ def looked_into(
                 raise TooFar(times)
         if _new(solved, buffer, led).any():
             found.append((buffer.copy(), present.poses.copy(), led.copy()))
-            _look(detection, simulation, settings, buffer, state, present, (q, it.lending.v))
+            _look_at(detection, machine, simulation, settings, state, present, (q, it.lending.v))
             for there, poses, whose in found:
                 _add_new(buffer, there, whose, poses, present.poses)
             it.into[:2] = not ended, AGAIN
@@ -81,23 +75,17 @@ def looked_into(
     if buffer.free is NOBODY and solved.free is NOBODY:
         be_at(state, present, (q, it.lending.v))
     else:  # surroundings answer those whom they placed last
-        _look(detection, simulation, settings, buffer, state, present, (q, it.lending.v))
+        _look_at(detection, machine, simulation, settings, state, present, (q, it.lending.v))
     buffer.become(solved)
     detection.looked = looked
     state.v[:], it.into[:2] = v, (0, FOUND)
     return machine.solve(None)
 
 
-def _look(
-    detection: Detection, simulation: Surrounded, settings: Settings, buffer: ContactBuffer, state: State,
+def _look_at(
+    detection: Detection, machine: StepMachine, simulation: Surrounded, settings: Settings, state: State,
     present: Present, at: StatePair,
 ) -> None:  # fmt: skip
     """Let the state be there, and find contacts."""
     be_at(state, present, at)
-    detection.look(simulation, buffer, settings, None)
-
-
-def be_at(state: State, present: Present, at: StatePair) -> None:
-    """Let the state be there."""
-    state.q[:], state.v[:] = at
-    present.update(state.q, state.v)
+    look(detection, machine, simulation, settings)

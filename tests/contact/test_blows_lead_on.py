@@ -6,6 +6,10 @@ from contact_scenes import at, energy, mirror, put, set_twist
 
 import recursive_dyn as rd
 from bridge import PyBulletMirror
+from recursive_dyn.contact.contact_buffer import ContactBuffer
+from recursive_dyn.contact.contacts import Contacts
+from recursive_dyn.simulation.bounds import Bounds
+from recursive_dyn.simulation.stepping.struck_into import _sinks
 from scene import Scene, shapes
 
 
@@ -85,3 +89,25 @@ def test_a_tower_is_not_thrown_into_itself(seed):
 def test_a_tower_that_falls_apart_is_not_in_itself():
     results = [tower("ball", 0.5, seed, 1 / 240) for seed in range(3)]
     assert max(deepest for deepest, _ in results) < 2.0 and max(won for _, won in results) < 0.05
+
+
+@pytest.mark.parametrize("first", ["large", "small"])
+@pytest.mark.parametrize(("tilt", "tilt_then", "sinks"), [(-0.3, -0.25, False), (-0.06, 0.02, True)])
+def test_corners_of_the_smaller_of_two_boxes_come_in_or_not(first, tilt, tilt_then, sinks):
+    """A box of 0.2 m, tilted, touches a large one above it with the edge at its right, and is pushed in by 2 mm as it
+    turns: by then its left edge is below that one still, by 48 mm, or in it by 6. The large one is A, or B."""
+    half, edge = np.array([0.1, 0.1, 0.05]), np.array([0.1, 0.0, 0.05])
+
+    def poses(rise: float, angle: float) -> np.ndarray:
+        small = at(rpy=(0, angle, 0))
+        small[:3, 3] = (0, 0, rise) - small[:3, :3] @ edge
+        return np.array([at(z=0.5), small][:: 1 if first == "large" else -1])
+
+    boxes = np.array([[0, 0, 0, 2, 2, 0.5], [0, 0, 0, *half]])[:: 1 if first == "large" else -1].copy()
+    none, keys = np.zeros((0, 6)), np.zeros(0, dtype=np.int64)
+    bounds = Bounds(boxes, np.full(2, 5e-3), np.ones(2), none, none, keys, np.zeros(1, dtype=np.int64))
+    table, up = ContactBuffer(), 1.0 if first == "large" else -1.0
+    on, one = np.zeros((1, 3)), np.zeros(1, dtype=np.int64)
+    table.fill(Contacts(one, one + 1, on, on, np.array([[0, 0, up]]), np.zeros(1), np.zeros((1, 5)), one))
+    start, end = poses(0.0, tilt).ravel(), poses(2e-3, tilt_then).ravel()
+    assert _sinks(table.table, bounds, np.full(2, 0.02), start, end) == sinks

@@ -115,17 +115,16 @@ def _comes_in(
         a, b = contacts.a[c], contacts.b[c]
         if not ((a == k and b == j) or (a == j and b == k)):
             continue
-        sign, n = 1.0 if a == k else -1.0, contacts.normals[c]
         if j < 0 and not _is_on(contacts, c, other, plane):
             continue
         known = True
         if bounds.arms[k] == 0.0 or (j >= 0 and bounds.arms[j] == 0.0):  # of a ball it is known how deep it is
             return j >= 0
-        smaller = k
+        own, its = k, j
         if j >= 0 and other[3] * other[4] * other[5] < bounds.boxes[k, 3] * bounds.boxes[k, 4] * bounds.boxes[k, 5]:
-            smaller = j
-        at = contacts.points[c, 1]
-        if _any_corner_in(bounds.boxes[smaller], start, end, smaller, k, j, n, sign, at):
+            own, its = j, k
+        out = 1.0 if a == own else -1.0
+        if _any_corner_in(bounds.boxes[own], start, end, own, its, contacts.normals[c], out, contacts.points[c, 1]):
             return True
     return not known and deeper > _DEEPER
 
@@ -144,12 +143,9 @@ def _is_on(contacts: ContactTable, c: int, other: Floats, plane: int) -> bool:
 
 
 @compiled
-def _any_corner_in(
-    box: Floats, start: Floats, end: Floats, of: int, k: int, j: int, n: Floats, sign: float, at: Floats
-) -> bool:
-    """Whether a corner of a box, of body ``of``, gets below the plane through a place with the normal n times ``sign``,
-    and comes in far there: by what it goes on body k from poses to others (16 nb, each) beyond what it goes on body j,
-    -1 for none."""
+def _any_corner_in(box: Floats, start: Floats, end: Floats, k: int, j: int, n: Floats, out: float, at: Floats) -> bool:
+    """Whether a corner of body k's box gets below the plane through a place with the normal n times ``out``, and comes
+    in far there: by what it goes from poses to others (16 nb, each) beyond what it would on body j, -1 for none."""
     p = np.empty(3)
     for corner in range(8):
         x = box[0] + box[3] * (1.0 - 2.0 * (corner & 1))
@@ -157,9 +153,9 @@ def _any_corner_in(
         z = box[2] + box[5] * (1.0 - 0.5 * (corner & 4))
         height = 0.0
         for i in range(3):
-            p[i] = _place(start, of, i, x, y, z)
-            height += sign * n[i] * (p[i] - at[i])
-        way = sign * (_way(start, end, k, p, n) - (_way(start, end, j, p, n) if j >= 0 else 0.0))
+            p[i] = _place(start, k, i, x, y, z)
+            height += out * n[i] * (p[i] - at[i])
+        way = out * (_way(start, end, k, p, n) - (_way(start, end, j, p, n) if j >= 0 else 0.0))
         if way < -_FAR and height + way < -DEEP:
             return True
     return False

@@ -52,13 +52,15 @@ def _pushed_together(it: Island, these: Gaps, before: Floats, slop: float) -> fl
     time = time_of_all(it, these, before) if deepest > FAR_IN else 0.0
     if time == 0.0:
         return 0.0
-    z, push, length = these.z.copy(), these.push.copy(), square_of_way(it, these, before)
+    z, push, active = these.z.copy(), these.push.copy(), these.active[:].copy()
+    length = square_of_way(it, these, before)
     go_on_for(it, these, before, time)
     _push_on(it, these, slop)
     if overlap_left(it, these, slop) < deepest and square_of_way(it, these, before) <= FARTHER * length:
         return time
     these.z[:] = z
     these.push[:] = push
+    these.active[:] = active
     return 0.0
 
 

@@ -4,7 +4,7 @@ import os
 import signal
 import threading
 import time
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 
 import numpy as np
 import pytest
@@ -12,6 +12,8 @@ import pytest
 import recursive_dyn as rd
 from recursive_dyn.contact.contacts import STATIC, Contacts
 from recursive_dyn.simulation.interrupts import Held
+from recursive_dyn.simulation.stepping import timestep
+from recursive_dyn.simulation.stepping.parts_of_flight import PartTooLong
 from scene import Body, Scene, joints
 
 PROMPT = 0.5  # s: what is interrupted would go on for some; two busy cores took 0.16
@@ -179,3 +181,35 @@ def test_a_step_that_fails_in_its_third_part_goes_back_whole(error):
         ends.append(np.concatenate([sim.q, sim.v, [sim.time, house.place], sim.contacts.impulse.ravel()]))
         assert sim.solution.substeps == 4
     np.testing.assert_array_equal(ends[1], ends[0])
+
+
+def one_sweep(parts: int) -> rd.Simulation:
+    """A ball that slides and spins by one sweep a solve, in steps of so many parts."""
+    scene, house = Scene(), Wheelhouse(None)
+    ball = Body("ball", mass=1.0, center_of_mass=(0, 0, 0), inertia=np.eye(3) * 0.004)
+    scene.world.attach(ball, joints.free(), at=rd.pose(xyz=(0, 0, 0.1)))
+    sim = rd.Simulation(scene.compile(), 1 / 60)
+    house.substeps = lambda sim, h: round(parts * h * 60)
+    sim.surroundings, sim.contact.iterations = house, 1
+    sim.v = [0.1, 3.0, 0.2, 0.5, 0.0, 0.0]
+    return sim
+
+
+@pytest.mark.parametrize("again", [False, True], ids=["refused", "shorter"])
+def test_what_is_not_done_is_not_counted(again, monkeypatch):
+    """The third part of a step raises, or asks for parts of half its length: those before were counted, too."""
+    sim, twin, taken, part = one_sweep(4), one_sweep(8), 0, timestep.Timestep._part
+    twin.step()
+
+    def third(*given) -> int:
+        nonlocal taken
+        taken += 1
+        if taken == 3:
+            raise PartTooLong(2) if again else rd.StateError("out of reach")
+        return part(*given)
+
+    monkeypatch.setattr(timestep.Timestep, "_part", third)
+    with nullcontext() if again else pytest.raises(rd.StateError, match="out of reach"):
+        sim.step()
+    assert twin.report.solves_unconverged > 1
+    assert sim.report == (twin.report if again else one_sweep(4).report)

@@ -204,7 +204,7 @@ class StepMachine:
     def start(self, events: Events) -> StepStart:
         """What keeps the start of a step in parts."""
         if self._start is None:
-            self._start = StepStart(self._state, self._memory, events)
+            self._start = StepStart(self._state, self._memory, events, self._flight, self.arrays.noted)
         return self._start
 
     def borne(self) -> np.ndarray:

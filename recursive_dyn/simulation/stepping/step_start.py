@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import numpy as np
+
 from recursive_dyn.codegen.compiled import compiled
 from recursive_dyn.codegen.loops.calling import Bound
 from recursive_dyn.contact.contact_buffer import ContactTable, copy_contacts
+from recursive_dyn.simulation.flying.flight import Flight
 from recursive_dyn.simulation.kept.events import Events
 from recursive_dyn.simulation.kept.memory import KeptArrays, Memory
 from recursive_dyn.simulation.kept.momentum import remembered
@@ -17,10 +20,10 @@ def warm_up() -> None:
 
 
 class StepStart:
-    """State, memory and who touches whom, as they were when they were noted."""
+    """State, memory, who touches whom and what is counted, as they were when they were noted."""
 
-    def __init__(self, state: State, memory: Memory, events: Events) -> None:
-        self._state, self._memory, self._events = state, memory, events
+    def __init__(self, state: State, memory: Memory, events: Events, flight: Flight, noted: np.ndarray) -> None:
+        self._state, self._memory, self._events, self._flight, self._noted = state, memory, events, flight, noted
         self._kept = memory.copy()
         self._copy: Bound | None = None
         self._versions = -1, -1
@@ -29,6 +32,7 @@ class StepStart:
         """A step starts from what is now."""
         state, memory, kept = self._state, self._memory, self._kept
         self._q, self._v, self._touches = state.q.copy(), state.v.copy(), self._events.copied()
+        self._counted = self._flight.tally.copy(), self._noted.copy()
         kept.contacts.grow(memory.contacts.capacity)
         versions = memory.contacts.version, kept.contacts.version
         if self._copy is None or self._versions != versions:
@@ -42,6 +46,7 @@ class StepStart:
         self._state.q[:], self._state.v[:] = self._q, self._v
         self._memory.become(self._kept)
         self._events.touches = self._touches
+        self._flight.tally[:], self._noted[:] = self._counted
 
 
 @compiled

@@ -150,7 +150,6 @@ class Timestep:
     def _in_parts(self, machine: StepMachine, simulation: Surrounded, tau: np.ndarray, h: float, parts: int) -> None:
         """A timestep in so many parts, or more as joints, limits or bounces ask for them, whole or not at all."""
         start, time, kept = machine.start(self.events), self._state.time, self._detection.kept
-        counted = self.flight.tally.copy()
         start.note()
         try:
             while parts:
@@ -162,8 +161,7 @@ class Timestep:
                 except PartTooLong as shorter:
                     machine.undo()
                     start.restore()
-                    parts, self._state.time = parts * shorter.times, time
-                    self._detection.kept, self.flight.tally[:] = kept, counted
+                    parts, self._state.time, self._detection.kept = parts * shorter.times, time, kept
         except BaseException:
             machine.undo()
             start.restore()
@@ -189,7 +187,7 @@ class Timestep:
         """A part of a step: fly, look, solve and settle, tell; 1, or into how many it is to be cut as it leads too far
         into something, of which nothing is done then. room: as ``_hold_back`` has it."""
         self.step_size, self._within, done = h, False, False
-        kept, counted = self._detection.kept, self.flight.tally.copy()
+        kept, counted = self._detection.kept, (self.flight.tally.copy(), self.noted.copy())
         try:
             while not done:
                 stage = self._advance(machine, tau, h)
@@ -199,7 +197,7 @@ class Timestep:
                     done = self._go_on(machine, simulation, h, stage)
         except TooFar as shorter:
             machine.undo()
-            self._detection.kept, self.flight.tally[:] = kept, counted
+            self._detection.kept, (self.flight.tally[:], self.noted[:]) = kept, counted
             return shorter.times
         if self.loads:
             self.loads.note(self.at_present(), self.memory, machine.borne(), h, 1 / machine.arrays.part[1])

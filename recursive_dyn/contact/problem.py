@@ -65,13 +65,6 @@ class AwakeParts(NamedTuple):
     slots: Integers
 
 
-def no_lone_bodies(bodies: int) -> LoneBodies:
-    """For a solve that knows of none among so many bodies."""
-    none, numbers = np.zeros((0, 6)), np.zeros(0, dtype=np.int64)
-    of, centers = np.full(bodies, ELSEWHERE), np.zeros((0, 3))
-    return LoneBodies(of, numbers, numbers, numbers, centers, none, none, none, none, np.zeros(0), none, np.zeros(3))
-
-
 class FreeInertias(NamedTuple):
     """Free bodies (m of them), which contacts number after a model's own.
 

@@ -15,7 +15,7 @@ from functools import cached_property
 from typing import Any
 
 from recursive_dyn.graph.differentiate import directional_derivative
-from recursive_dyn.graph.expression import Expression, Graph, Scalar
+from recursive_dyn.graph.expression import Expression, Scalar
 from recursive_dyn.graph.program import content_hash
 from recursive_dyn.graph.traversal import substitute
 from recursive_dyn.joint.coordinate import CLOCK
@@ -50,8 +50,3 @@ class PrescribedMotion:
     def at(self, inputs: Mapping[Any, Scalar]) -> list[Scalar]:
         """``derived`` with the inputs replaced by scalars of another graph."""
         return substitute(list(self.derived), inputs)
-
-
-def clock_input(graph: Graph) -> Expression:
-    """What stands for time in a motion."""
-    return graph.input(("parameter", CLOCK))

@@ -10,16 +10,17 @@ from recursive_dyn.contact.contacts import STATIC, Contacts, FreeBodies
 from recursive_dyn.contact.forest_layout import layout
 from recursive_dyn.contact.layout import body_links
 from recursive_dyn.contact.problem import (
+    ELSEWHERE,
     AwakeParts,
     BodyFrames,
     EarlierContacts,
     GeneralizedRows,
     ImpulseProblem,
+    LoneBodies,
     Options,
     changes,
     earlier_of,
     free_inertias,
-    no_lone_bodies,
 )
 from recursive_dyn.maximal.acting.joint_step import JointStep
 from recursive_dyn.maximal.maximal_dynamics import MaximalDynamics
@@ -30,6 +31,13 @@ from recursive_dyn.simulation.joint_laws.held_rows import append_held, hold, roo
 def earlier_contacts(table: ContactTable) -> EarlierContacts:
     """Copies of solved contacts, for the next solve to start from."""
     return EarlierContacts(*(a.copy() for a in earlier_of(table)))
+
+
+def no_lone_bodies(bodies: int) -> LoneBodies:
+    """For a solve that knows of none among so many bodies."""
+    none, numbers = np.zeros((0, 6)), np.zeros(0, dtype=np.int64)
+    of, centers = np.full(bodies, ELSEWHERE), np.zeros((0, 3))
+    return LoneBodies(of, numbers, numbers, numbers, centers, none, none, none, none, np.zeros(0), none, np.zeros(3))
 
 
 def free_bodies(rng: np.random.Generator, count: int) -> FreeBodies:

@@ -28,7 +28,7 @@ def contact_rows(
     root (nv + 6 m,): D^-1/2, then 1 for free bodies; V (nl, 6): the links' twists.
     """
     layout, contacts = problem.layout, problem.contacts
-    rows = _room(layout, problem, links, reach)
+    rows = _room(problem, links, reach)
     marks, inward = np.zeros(layout.nv, dtype=np.int64), np.empty((layout.nv, 3))
     hinges = only_hinges(layout)
     if not hinges:
@@ -69,7 +69,7 @@ def extent(reach: Reach, link: int) -> int:
 
 
 @compiled
-def _room(layout: Layout, problem: ImpulseProblem, links: Annotated[np.ndarray, int, 2], reach: Reach) -> ContactRows:
+def _room(problem: ImpulseProblem, links: Annotated[np.ndarray, int, 2], reach: Reach) -> ContactRows:
     """Room for all blocks, with their kinds."""
     contacts, n = problem.contacts, len(links)
     kind = np.empty(n, dtype=np.int64)

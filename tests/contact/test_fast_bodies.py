@@ -100,6 +100,32 @@ def test_a_press_is_held_up_by_what_it_meets(gap, speed, h):
             assert position(shown.sim, "press")[2] > 0.05 + 0.00875
 
 
+@pytest.mark.parametrize("rule", ["linearly_implicit_rk4", "semi_implicit_euler"])
+@pytest.mark.parametrize("speed", [30.0, 120.0, 600.0])
+def test_nor_does_a_motor_lead_anything_through(speed, rule):
+    """A hand of 0.1 m that is brought to a speed within a step, and a wall of 50 mm: at 120 m/s it went through."""
+    for gap in np.linspace(0.2, 1.0, 5):
+        scene = Scene(gravity=(0, 0, 0))
+        scene.world.shapes.append(shapes.Box((0.05, 1, 1), at=at(gap + 0.075)))
+        put(scene, "hand", shapes.Sphere(0.05), at(), 1.0, joints.prismatic("x"))
+        with mirror(scene, 1 / 60, rule, ground=False) as shown:
+            shown.sim.motors["hand.distance"] = rd.Motor(velocity=speed, max_force=1e6)
+            shown.step(4)
+            assert shown.sim.q[0] == pytest.approx(gap, abs=1e-3)
+            assert shown.sim.report.parts_hurried == 0
+
+
+def test_what_a_motor_leads_through_for_want_of_room_is_told():
+    scene = Scene(gravity=(0, 0, 0))
+    scene.world.shapes.append(shapes.Box((0.05, 1, 1), at=at(0.45)))
+    put(scene, "hand", shapes.Sphere(0.05), at(), 1.0, joints.prismatic("x"))
+    with mirror(scene, 1 / 60, ground=False) as shown:
+        shown.sim.contact.substeps = 2
+        shown.sim.motors["hand.distance"] = rd.Motor(velocity=120.0, max_force=1e6)
+        shown.step(2)
+        assert shown.sim.q[0] > 1.0 and shown.sim.report.parts_hurried > 0
+
+
 def test_what_there_is_no_room_for_is_told():
     shown, _, _ = thrown_at_a_wall((1.0, 0.0, 0.0), 200.0, "rk4")
     with shown:

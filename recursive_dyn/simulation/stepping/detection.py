@@ -12,7 +12,7 @@ from recursive_dyn.contact.settings import Settings
 from recursive_dyn.errors import StateError
 from recursive_dyn.simulation.bounds import UNKNOWN, Bounds
 from recursive_dyn.simulation.present import Present
-from recursive_dyn.simulation.stepping.parts_of_flight import HALVES
+from recursive_dyn.simulation.stepping.parts_of_flight import HALVES, TooFar
 from recursive_dyn.simulation.surroundings import (
     ALONE,
     DirectSurroundings,
@@ -102,16 +102,20 @@ class Detection:
             # behind them are those that were found elsewhere in the step
             self.surroundings.advance(simulation, looked if n == buffer.count else buffer.contacts(), h)
 
-    def times(self, simulation: Surrounded, settings: Settings, h: float, more: int, parts: int) -> int:
-        """Into how many parts h seconds, a part of a step that has so many, are cut for nothing to get too far into
-        anything at once; more: parts but one that a lookout asks for, or a negative number.
+    def hurried(
+        self, simulation: Surrounded, settings: Settings, h: float, more: int, parts: int, room: bool
+    ) -> bool:  # fmt: skip
+        """Whether h seconds, a part of a step that has so many, lead too far into something at once, though there is no
+        room for more of them; TooFar if there is. more: parts but one that a lookout asks for, or a negative number.
 
         What is met is met by as short parts as it takes, where a step has room for so many; else it is halved.
         """
         if self.surroundings is None or settings.substeps == 1:
-            return 1
+            return False
         wanted = 1 + more if more > 0 else self.surroundings.substeps(simulation, h)
-        return wanted if wanted <= 1 or (parts == 1 and wanted <= settings.substeps) else HALVES
+        if wanted > 1 and room:
+            raise TooFar(wanted if parts == 1 and wanted <= settings.substeps else HALVES)
+        return wanted > 1
 
     def together(self) -> AbstractContextManager[None]:
         """A context around a step that is cut into parts."""

@@ -101,7 +101,7 @@ def _is_clear(s: StepArrays, bounds: Bounds) -> bool:
         return False
     if not evaluated(it.frames, s.impulses.integrate.outputs, v, s.q[:0], s.parameters):
         return False
-    note_ways(bounds, poses, twists, starts, h if s.part[1] == 1 else 0.0, ways)  # parts are not cut again
+    note_ways(bounds, poses, twists, starts, h, ways)
     return not meets(bounds, it.bodies, poses, ways)
 
 

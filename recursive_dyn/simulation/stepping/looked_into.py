@@ -11,11 +11,11 @@ from recursive_dyn.contact.settings import Settings
 from recursive_dyn.dynamics.dynamics import Dynamics
 from recursive_dyn.integrators.integrator import StatePair
 from recursive_dyn.simulation.present import Present
+from recursive_dyn.simulation.report import HURRIED
 from recursive_dyn.simulation.state import State
 from recursive_dyn.simulation.stepping.detection import Detection
 from recursive_dyn.simulation.stepping.led_into import AGAIN, FOUND, INTO
 from recursive_dyn.simulation.stepping.looking_again import add_moved, be_at, look
-from recursive_dyn.simulation.stepping.parts_of_flight import TooFar
 from recursive_dyn.simulation.surroundings import NOT_KNOWN, Surrounded
 
 if TYPE_CHECKING:
@@ -45,10 +45,11 @@ def _new(buffer: ContactBuffer, there: ContactBuffer, led: np.ndarray) -> np.nda
 
 def looked_into(
     dynamics: Dynamics, detection: Detection, machine: StepMachine, simulation: Surrounded, settings: Settings,
-    state: State, present: Present, h: float,
+    state: State, present: Present, h: float, room: bool,
 ) -> int:  # fmt: skip
     """Go on from a solve that led away: if anything new is met where the step began, or where the solve led, it is
-    solved again with that; what the solve says. TooFar where that gets too deep into something."""
+    solved again with that; what the solve says. TooFar where that gets too deep into something, and there is room for
+    more parts of the step, of h seconds."""
     it, buffer, found, q = machine.arrays, machine.buffer, list[_Found](), state.q.copy()
     v, solved, looked, led = state.v.copy(), buffer.copy(), detection.looked, it.led.bodies
     for ended in (False, True) if it.kept.pressing.any() else (True,):  # nothing else is left behind by a flight
@@ -56,11 +57,8 @@ def looked_into(
         if ended:
             to = dynamics.integrate(q, it.impulses.changes.q, 1.0), v + it.impulses.changes.v
         _look_at(detection, machine, simulation, settings, state, present, to)
-        parts = int(it.part[1])
-        if ended and parts < settings.substeps:
-            times = detection.times(simulation, settings, h, NOT_KNOWN, parts)
-            if times > 1:
-                raise TooFar(times)
+        if ended:
+            it.noted[HURRIED] += detection.hurried(simulation, settings, h, NOT_KNOWN, int(it.part[1]), room)
         if _new(solved, buffer, led).any():
             found.append((buffer.copy(), present.poses.copy(), led.copy()))
             _look_at(detection, machine, simulation, settings, state, present, (q, it.lending.v))

@@ -119,7 +119,7 @@ class Timestep:
             self.step_size, self._within = h, True
             try:
                 self._hold_back(machine, simulation, h, stage, True)
-                done = self._go_on(machine, simulation, h, stage)
+                done = self._go_on(machine, simulation, h, stage, True)
             except PartTooLong as shorter:
                 machine.undo()
                 self._detection.kept = kept
@@ -141,11 +141,8 @@ class Timestep:
         if stage <= machine.HASTE:
             self._flown(machine, h, stage)
             more = machine.said if stage == machine.HASTE else NOT_KNOWN
-            times = self._detection.times(simulation, self.settings, h, more, int(machine.arrays.part[1]))
-            if times > 1:
-                if room:
-                    raise TooFar(times)
-                self.noted[HURRIED] += 1
+            parts = int(machine.arrays.part[1])
+            self.noted[HURRIED] += self._detection.hurried(simulation, self.settings, h, more, parts, room)
 
     def _in_parts(self, machine: StepMachine, simulation: Surrounded, tau: np.ndarray, h: float, parts: int) -> None:
         """A timestep in so many parts, or more as joints, limits or bounces ask for them, whole or not at all."""
@@ -194,7 +191,7 @@ class Timestep:
                 done = stage == machine.ALL
                 if not done:
                     self._hold_back(machine, simulation, h, stage, room)
-                    done = self._go_on(machine, simulation, h, stage)
+                    done = self._go_on(machine, simulation, h, stage, room)
         except TooFar as shorter:
             machine.undo()
             self._detection.kept, (self.flight.tally[:], self.noted[:]) = kept, counted
@@ -203,9 +200,9 @@ class Timestep:
             self.loads.note(self.at_present(), self.memory, machine.borne(), h, 1 / machine.arrays.part[1])
         return 1
 
-    def _go_on(self, machine: StepMachine, simulation: Surrounded, h: float, stage: int) -> bool:
+    def _go_on(self, machine: StepMachine, simulation: Surrounded, h: float, stage: int, room: bool) -> bool:
         """The step, or a part of it, that has flown, from a stage on that said more than DONE. False, and back at its
-        start, where it touches what slept: that is awake now."""
+        start, where it touches what slept: that is awake now. room: as ``_hold_back`` has it."""
         times, said, looked = machine.times, machine.said, machine.said if stage == machine.LOOK else None
         if stage < machine.SOLVE:
             self._within = True
@@ -220,7 +217,7 @@ class Timestep:
                 self._forces.keep_momenta(self._arrived.q, after, self._state)
         if stage < machine.KEEPING and said == INTO:
             self._within = True
-            given = simulation, self.settings, self._state, self.at_present(), h
+            given = simulation, self.settings, self._state, self.at_present(), h, room
             said = looked_into(self._dynamics, self._detection, machine, *given)
         if stage < machine.KEEPING and said == STRUCK:
             self._within = True

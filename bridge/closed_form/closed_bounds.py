@@ -15,7 +15,7 @@ _ROUNDING = 1.01  # times the gap up to which contacts are told
 
 
 def bounds_of(scene: ClosedScene) -> Bounds:
-    """Those of a scene; what moves in steps that are cut for boxes along the world's axes alone is not cut for them."""
+    """Those of a scene."""
     nb, solids, planes = len(scene.names), scene.solids, scene.planes.table().planes
     room = room_of(solids)
     place_solids(solids, np.tile(np.eye(4), (nb, 1, 1)), 0.0, room)

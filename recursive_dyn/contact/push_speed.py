@@ -9,7 +9,8 @@ import numpy as np
 from recursive_dyn.codegen.compiled import Floats, Integers, compiled
 from recursive_dyn.contact.islands.islands import Partition
 from recursive_dyn.contact.problem import ImpulseProblem
-from recursive_dyn.contact.rows.responses import expand
+from recursive_dyn.contact.rows.lasting import length
+from recursive_dyn.contact.rows.responses import expand, moves_at
 from recursive_dyn.contact.tuning import PUSH_ARM
 
 
@@ -47,7 +48,7 @@ def _of_bodies(problem: ImpulseProblem, homes: Integers, V: Annotated[np.ndarray
         group = layout.link_groups[link] if link >= 0 else -1
         home = homes[layout.group_slots[layout.group_first[group]]] if group >= 0 else -1
         if home >= 0:
-            turn = _turn(V, link)
+            turn = length(V[link, 0], V[link, 1], V[link, 2])
             shares[home] = min(shares[home], _share(turn, far / PUSH_ARM))
             x, y, z = 0.0, 0.0, 0.0  # where it is does not matter to what does not turn
             placed = k < len(bodies.poses)  # nobody asked for poses where nothing but limits is about
@@ -57,7 +58,8 @@ def _of_bodies(problem: ImpulseProblem, homes: Integers, V: Annotated[np.ndarray
                 y = bodies.poses[k, 1, 3] - factors[at + 1]
                 z = bodies.poses[k, 2, 3] - factors[at + 2]
             if placed or turn == 0.0:
-                shares[home] = min(shares[home], _share(_step(V, link, x, y, z), far))
+                way = moves_at(V, link, x, y, z)
+                shares[home] = min(shares[home], _share(length(way[0], way[1], way[2]), far))
 
 
 @compiled
@@ -69,7 +71,7 @@ def _of_free_bodies(problem: ImpulseProblem, homes: Integers, way: Floats, share
         at = nv + 6 * k
         home = homes[at]
         if home >= 0:
-            step = free.masses[k] * _length(way[at + 3], way[at + 4], way[at + 5])
+            step = free.masses[k] * length(way[at + 3], way[at + 4], way[at + 5])
             share = min(_share(_free_turn(free.spins, k, way, at), far / PUSH_ARM), _share(step, far))
             shares[home] = min(shares[home], share)
 
@@ -80,27 +82,9 @@ def _share(way: float, most: float) -> float:
 
 
 @compiled
-def _length(x: float, y: float, z: float) -> float:
-    return np.sqrt(x * x + y * y + z * z)
-
-
-@compiled
-def _turn(V: Annotated[np.ndarray, float, 6], i: int) -> float:
-    return _length(V[i, 0], V[i, 1], V[i, 2])
-
-
-@compiled
-def _step(V: Annotated[np.ndarray, float, 6], i: int, x: float, y: float, z: float) -> float:
-    """Length of what the twist V[i] moves the point at (x, y, z) by."""
-    return _length(
-        V[i, 3] + V[i, 1] * z - V[i, 2] * y, V[i, 4] + V[i, 2] * x - V[i, 0] * z, V[i, 5] + V[i, 0] * y - V[i, 1] * x
-    )
-
-
-@compiled
 def _free_turn(spins: Annotated[np.ndarray, float, 3, 3], k: int, x: Floats, at: int) -> float:
     """Angle by which whitened x from ``at`` turn a free body."""
     a = spins[k, 0, 0] * x[at] + spins[k, 0, 1] * x[at + 1] + spins[k, 0, 2] * x[at + 2]
     b = spins[k, 1, 0] * x[at] + spins[k, 1, 1] * x[at + 1] + spins[k, 1, 2] * x[at + 2]
     c = spins[k, 2, 0] * x[at] + spins[k, 2, 1] * x[at + 1] + spins[k, 2, 2] * x[at + 2]
-    return _length(a, b, c)
+    return length(a, b, c)

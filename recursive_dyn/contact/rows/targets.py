@@ -100,7 +100,7 @@ def contact_targets(
                 row(problem.earlier.normals[same[c]]),
                 closing(problem, problem.lone.start, c, problem.earlier.arms, same[c]),
             ) - dot(row(problem.contacts.normals[c]), bend(problem, c, same[c]))
-            rows.lasting[c] = dot(row(problem.earlier.impulses[same[c]]), row(problem.earlier.normals[same[c]])) > 0.0
+            rows.lasting[c] = _pressed(problem.earlier, same[c])
         rows.before[c], rows.coasting[c] = before, np.nan
         alone = lone_of(problem, c, 0) != ELSEWHERE and lone_of(problem, c, 1) != ELSEWHERE
         if alone and not is_sprung(problem, rows.links, c):

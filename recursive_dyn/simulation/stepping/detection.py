@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from contextlib import AbstractContextManager, nullcontext
-from typing import Any, cast
+from collections.abc import Iterator
+from contextlib import contextmanager, nullcontext
+from typing import Any, NamedTuple, cast
 
 from recursive_dyn.codegen.compiled import Floats
 from recursive_dyn.contact.contact_buffer import ContactBuffer
@@ -25,6 +26,13 @@ from recursive_dyn.simulation.surroundings import (
 _NONE = Contacts.none()
 
 
+class Kept(NamedTuple):
+    """Contacts that were found ``since`` seconds ago, moved along with their bodies."""
+
+    contacts: Contacts
+    since: float
+
+
 class Detection:
     """Of one simulation. surroundings: what may be touched, as ``surround`` was told; kept: contacts found earlier in
     this call of ``step`` or ``advance``, where they are found once in it; looked: those that are solved for, as
@@ -34,7 +42,8 @@ class Detection:
         self.surroundings: Surroundings | None = None
         self._direct: DirectSurroundings | None = None
         self.looked = _NONE
-        self.kept: Contacts | None = None
+        self.kept: Kept | None = None
+        self._cut = False  # in a step that is cut into parts
 
     def __getstate__(self) -> dict[str, Any]:
         """Of a copy or a pickle: surroundings are of this process, unless they are a plain function."""
@@ -71,16 +80,17 @@ class Detection:
         once = settings.detect == "frame"
         if self.surroundings is None:
             buffer.clear()
-        elif once and self.kept is not None and not len(self.kept.free):
-            self.looked = self.kept = self.kept.moved(simulation.present.poses)
-            buffer.fill(self.kept)
+        elif once and (kept := self._still_those(simulation)) is not None:
+            self.looked = kept.contacts.moved(simulation.present.poses)
+            self.kept = Kept(self.looked, kept.since + simulation.step_size)
+            buffer.fill(self.looked)
         elif self._direct is not None:
             if said is None:
                 buffer.clear()
                 self._direct.detect_into(simulation, buffer)
             else:
                 self._direct.look_on(said, simulation, buffer)
-            self.kept = buffer.contacts().located(simulation.present.poses) if once else None
+            self.kept = Kept(buffer.contacts().located(simulation.present.poses), 0.0) if once else None
         else:
             contacts = self.surroundings.detect(simulation)
             if not isinstance(contacts, Contacts):
@@ -88,8 +98,16 @@ class Detection:
             if not contacts.trusted:
                 contacts.check(len(simulation.dynamics.bodies))
             self.looked = contacts
-            self.kept = contacts.located(simulation.present.poses) if once else None
+            self.kept = Kept(contacts.located(simulation.present.poses), 0.0) if once else None
             buffer.fill(contacts)
+
+    def _still_those(self, simulation: Surrounded) -> Kept | None:
+        """What was found earlier in this call; None where others may have come near: in a step that is cut, as
+        something is fast, or after a time in which something gets too far into anything."""
+        kept, surroundings = self.kept, self.surroundings
+        if kept is None or surroundings is None or self._cut or len(kept.contacts.free):
+            return None
+        return kept if surroundings.substeps(simulation, kept.since + simulation.step_size) <= 1 else None
 
     def tell(self, simulation: Surrounded, buffer: ContactBuffer, h: float) -> None:
         """Let the surroundings move what is theirs, after the solve of a step of h seconds."""
@@ -117,9 +135,15 @@ class Detection:
             raise TooFar(wanted if parts == 1 and wanted <= settings.substeps else HALVES)
         return wanted > 1
 
-    def together(self) -> AbstractContextManager[None]:
+    @contextmanager
+    def together(self) -> Iterator[None]:
         """A context around a step that is cut into parts."""
-        return nullcontext() if self.surroundings is None else self.surroundings.atomic()
+        self._cut = True
+        try:
+            with nullcontext() if self.surroundings is None else self.surroundings.atomic():
+                yield
+        finally:
+            self._cut = False
 
     def forget(self, simulation: Surrounded) -> None:
         """Let the surroundings remember nothing, as a snapshot does not hold it."""

@@ -23,9 +23,10 @@ class Settings:
     keep, so that resting contacts stay found; push_speed: speed, m/s, at which what overlaps is pushed apart at
     most, and what lies beyond a limit back; detect: "step" finds contacts anew in every timestep, "frame" once a
     call of ``step`` or ``advance``, and again where others may have come near since, or a step is cut (in every one
-    while Bullet's own bodies are about); substeps: most parts that a timestep may be cut into where something moves
-    so fast that it would pass through another body (1: never); sleep_after: how long what touches each other must
-    have been at rest, s, to sleep until anything acts on it (inf: never).
+    while Bullet's own bodies are about); substeps: parts that a timestep may be cut into where something moves so
+    fast that it would pass through another body (1: never), up to twice as many where some are shorter than one of
+    these; sleep_after: how long what touches each other must have been at rest, s, to sleep until anything acts on
+    it (inf: never).
     """
 
     iterations: int = 200

@@ -26,7 +26,7 @@ class Surroundings(Protocol):
 
     def substeps(self, simulation: Any, h: float) -> int:
         """Parts, at least 1, into which a step of h seconds must be cut so that nothing passes through anything: asked
-        where it ends if nothing touches; with more than 1 it is taken anew, in halves, for which it is asked again."""
+        where it ends if nothing touches; with more than 1 it is taken anew, in so many or in halves, asked again."""
         ...
 
     def advance(self, simulation: Any, contacts: Contacts, h: float) -> None:

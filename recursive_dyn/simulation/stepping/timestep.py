@@ -168,13 +168,14 @@ class Timestep:
         self.flight.tally[CUT] += 1
 
     def _one_by_one(self, machine: StepMachine, simulation: Surrounded, tau: np.ndarray, h: float, parts: int) -> None:
-        """A timestep in so many parts, of which those that lead too far into something are halved."""
+        """A timestep in so many parts, of which those that lead too far into something are halved. What turns is
+        thought near by boxes long before: it leaves room to halve the others down to one of as many as there may be."""
         time, left, step = self._state.time, pieces((0, 1), parts), machine.arrays.part
         with self._detection.together():
             while left:
                 k, n = step[:] = left.pop()
                 self._state.clock[0] = time + k * h / n
-                times = self._part(machine, simulation, tau, h / n, parts < self.settings.substeps)
+                times = self._part(machine, simulation, tau, h / n, min(parts, n) < self.settings.substeps)
                 if times > 1:
                     left += pieces((k, n), times)
                     parts += times - 1

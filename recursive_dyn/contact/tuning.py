@@ -81,6 +81,12 @@ RELIEF_SOFTNESS = 1e-10  # share of its mobility by which each row gives way to 
 RELIEVED = 0.25  # share of the sum of squares that is left, at most: else all stay as they were
 ON_THE_CONE = 1e-9  # relative, of squares: rounding
 
+# What ended early
+FASTER = 3.0  # times as fast as contacts were, or would be without impulses, that these may make any of an island
+LETTINGS = 4  # sweeps that find out what else is too fast
+ANEW = 2  # sweeps from none, where impulses brought energy in
+LOOSE = 1e-3  # share of the impulses below which there are none
+
 # Mixing
 MIXED = 8  # iterates
 MIXING_TRUST = 2.0  # growth of the residual at which mixing starts anew

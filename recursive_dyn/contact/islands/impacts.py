@@ -16,6 +16,7 @@ import numpy as np
 
 from recursive_dyn.codegen.compiled import Floats, Integers, compiled
 from recursive_dyn.contact.blocks import Island, accumulate, component, velocity
+from recursive_dyn.contact.budget import late
 from recursive_dyn.contact.islands.methods import solved
 from recursive_dyn.contact.islands.passed_gaps import GAP, Ways, go_on_after, want_ways, ways_of
 from recursive_dyn.contact.islands.passivity import Lent, solved_without_gain, without_gain
@@ -63,7 +64,7 @@ def solve_impacts(
     note_rows(it, given)
     ways = ways_of(it, problem)
     active = _struck(it, problem, free, ways, lent, up, struck)
-    while active > 0 and stages < IMPACTS:
+    while active > 0 and stages < IMPACTS and (stages == 0 or not late(it.time)):
         stage = _stage(it, struck[0:active] if not singly else _fastest(it, up, struck[0:active]))
         done, change = solved(stage, iterations, tolerance)
         if change > FAILED and active > 1 and not singly:

@@ -11,9 +11,10 @@ from recursive_dyn.contact.blocks import ContactRows, Island, ScalarRows
 from recursive_dyn.contact.budget import allot
 from recursive_dyn.contact.islands.evenly import solved_evenly
 from recursive_dyn.contact.islands.impacts import Bounced, has_impacts, solve_impacts
+from recursive_dyn.contact.islands.letting_go import let_go
 from recursive_dyn.contact.islands.passivity import Lent, tame
 from recursive_dyn.contact.layout import Layout
-from recursive_dyn.contact.problem import ImpulseProblem
+from recursive_dyn.contact.problem import ImpulseProblem, is_short
 from recursive_dyn.contact.tuning import STILL_STEPS
 
 
@@ -173,6 +174,11 @@ def solve_one(it: Island, problem: ImpulseProblem, wanted: Floats, bounced: Boun
         for c in it.contacts:
             bounced[c, 0] *= share
             bounced[c, 1] *= share
+        if is_short(float(options.iterations), options.microseconds):
+            gone, change = let_go(it, none, share, change)
+            if gone:
+                for c in it.contacts:
+                    bounced[c, 0] = bounced[c, 1] = 0.0
     return done, change
 
 

@@ -5,16 +5,18 @@ from __future__ import annotations
 import numpy as np
 
 from recursive_dyn.codegen.compiled import Flags, Floats, compiled
-from recursive_dyn.contact.blocks import ContactRows, Island, add, add_scalar, add_three, moving
+from recursive_dyn.contact.blocks import ContactRows, Island, add, add_scalar, add_three, along_three, moving
 from recursive_dyn.contact.budget import late
+from recursive_dyn.contact.exact_pushes import push_exactly
 from recursive_dyn.contact.gaps import Gaps, gap_number, is_wanted, mobility_of, moved
-from recursive_dyn.contact.pushing_together import go_on_for, overlap_left, own_share, square_of_way, time_of_all
 from recursive_dyn.contact.tuning import (
     BEYOND_SLOP,
-    FAR_IN,
-    FARTHER,
+    HEAVY,
     IMMOBILE,
     LEAST_SEPARATION,
+    OPENED,
+    OPENED_SHARE,
+    PATIENT_SWEEPS,
     PUSH_ARM,
     SEPARATION_SWEEPS,
     SETTLED,
@@ -36,48 +38,35 @@ def separate(it: Island, these: Gaps, left: Floats, slop: float) -> bool:
         _bound(it, these, c, slop)
     for s in it.scalars:
         _bound(it, these, n + s, slop)
-    before, time = these.z.copy(), 0.0
-    if not _push_apart(it, these, slop):
-        time = _pushed_together(it, these, before, slop)
-    if _rub_along(it, these, time):
-        _push_on(it, these, slop)
+    _push_apart(it, these, slop)
     return True
 
 
 @compiled
-def _pushed_together(it: Island, these: Gaps, before: Floats, slop: float) -> float:
-    """Push again, from where all impulses together lead in a share of the step from whitened ways ``before`` on, if
-    sweeps left much in each other; that share, or 0 if that is no better, or a longer way."""
-    deepest = overlap_left(it, these, slop)
-    time = time_of_all(it, these, before) if deepest > FAR_IN else 0.0
-    if time == 0.0:
-        return 0.0
-    z, push, active = these.z.copy(), these.push.copy(), these.active[:].copy()
-    length = square_of_way(it, these, before)
-    go_on_for(it, these, before, time)
-    _push_on(it, these, slop)
-    if overlap_left(it, these, slop) < deepest and square_of_way(it, these, before) <= FARTHER * length:
-        return time
-    these.z[:] = z
-    these.push[:] = push
-    these.active[:] = active
-    return 0.0
-
-
-@compiled
-def _rub_along(it: Island, these: Gaps, time: float) -> bool:
+def _rub_along(it: Island, these: Gaps) -> bool:
     """Move z so that friction acted for as long as what it goes with along the normal; whether it was moved. Where
-    others take back what an impulse does, as on what is light between heavy things, it acts as long as they do. time:
-    for which all did already, a share of the step."""
+    others take back what an impulse does, as on what is light between heavy things, it acts as long as they do."""
     rubs, share = False, these.share
     for c in it.contacts:
         P = it.P[c]
         if is_wanted(these, c) and these.wanted[c] > 0.0 and (P[1] != 0.0 or P[2] != 0.0):
             longer = min(max(these.push[c], -share * these.acted[c]), (1.0 - share) * these.acted[c]) / P[0]
-            longer = (longer - time * these.h) * own_share(it, c)
+            longer *= _own_share(it, c)
             add_three(it.rows, c, 0.0, longer * P[1], longer * P[2], these.z)
             rubs = True
     return rubs
+
+
+@compiled
+def _own_share(it: Island, c: int) -> float:
+    """What all impulses change a contact's velocity by, as a share of what those of others do, at most 1."""
+    G, P, y = it.rows.mobility[c], it.P[c], it.y
+    n, s, t = along_three(it.rows, c, 0.0, 0.0, 0.0, y)
+    a = n - (G[0] * P[0] + G[1] * P[1] + G[3] * P[2])
+    b = s - (G[1] * P[0] + G[2] * P[1] + G[4] * P[2])
+    d = t - (G[3] * P[0] + G[4] * P[1] + G[5] * P[2])
+    total, others = np.sqrt(n * n + s * s + t * t), np.sqrt(a * a + b * b + d * d)
+    return 1.0 if total >= others else total / others
 
 
 @compiled
@@ -94,8 +83,26 @@ def open_up(it: Island, these: Gaps, way: float, slop: float) -> bool:
             these.most[c] += way if c < n else way / PUSH_ARM
         these.acted[c] = 0.0
     if overlaps:
-        _push_apart(it, these, slop)
+        before = these.z.copy()
+        if _push_apart(it, these, slop):
+            _open_slowly(it, these, before)
     return overlaps
+
+
+@compiled
+def _open_slowly(it: Island, these: Gaps, before: Floats) -> None:
+    """Shorten an island's way from ``before`` on, as something heavy is lifted by it off what is light."""
+    deepest, most = 0.0, 0.0
+    for c in it.contacts:
+        if mobility_of(it, c) > these.least:
+            gap = these.gaps[c] + moved(it, c, before)
+            deepest = max(deepest, -gap)
+            if gap < 0.0:
+                most = max(most, these.gaps[c] + moved(it, c, these.z) - gap)
+    share = max(OPENED, OPENED_SHARE * deepest) / most if most > 0.0 else 1.0
+    if share < 1.0:
+        for slot in it.slots:
+            these.z[slot] = before[slot] + share * (these.z[slot] - before[slot])
 
 
 @compiled
@@ -140,18 +147,36 @@ def _bound(it: Island, these: Gaps, c: int, slop: float) -> None:
 
 @compiled
 def _push_apart(it: Island, these: Gaps, slop: float) -> bool:
-    """Push from nothing; whether all are where they should be then."""
+    """Push from nothing, and let friction go with it; all at once where sweeps do not settle. Whether what is light
+    was weighed for that as if it were far heavier."""
     for k in range(len(it.contacts) + len(it.scalars)):
         c = gap_number(it, k)
         these.push[c], these.active[c] = 0.0, False
-    return _push_on(it, these, slop)
+    before = these.z.copy()
+    settled = _push_on(it, these, slop, PATIENT_SWEEPS)
+    rubbed = settled and _rub_along(it, these)
+    if rubbed:
+        settled = _push_on(it, these, slop, PATIENT_SWEEPS)
+    if settled or late(it.time):
+        return False
+    z, push, active = these.z.copy(), these.push.copy(), these.active.copy()
+    these.z[:] = before
+    weight = push_exactly(it, these, slop) if these.exact else 0.0
+    if weight == 0.0:
+        these.z[:] = z
+        these.push[:] = push
+        these.active[:] = active
+        _push_on(it, these, slop, SEPARATION_SWEEPS)
+        if not rubbed and _rub_along(it, these):
+            _push_on(it, these, slop, SEPARATION_SWEEPS)
+    return weight > HEAVY
 
 
 @compiled
-def _push_on(it: Island, these: Gaps, slop: float) -> bool:
-    """Sweeps until no gap is moved any more, or the time is over; whether that was not before."""
+def _push_on(it: Island, these: Gaps, slop: float, most: int) -> bool:
+    """Sweeps until no gap is moved any more, so many at most, or the time is over; whether that was not before."""
     n, pushed, settled = len(it.rows.kind), False, False
-    for k in range(SEPARATION_SWEEPS):
+    for k in range(most):
         change = 0.0
         for c in it.contacts:
             change = max(change, _push_one(it, these, c, slop))

@@ -14,7 +14,7 @@ from recursive_dyn.contact.islands.impacts import has_impacts
 from recursive_dyn.contact.islands.islands import Partition, member, partition, solve_islands, timed
 from recursive_dyn.contact.owing import owe_lifts
 from recursive_dyn.contact.positions import immobile, open_up, remain, separate
-from recursive_dyn.contact.problem import FreeInertias, ImpulseFacts, ImpulseProblem
+from recursive_dyn.contact.problem import FreeInertias, ImpulseFacts, ImpulseProblem, is_short
 from recursive_dyn.contact.push_speed import restrain
 from recursive_dyn.contact.rows.balance import measured
 from recursive_dyn.contact.rows.bending import bent
@@ -192,7 +192,7 @@ def _gaps(problem: ImpulseProblem, whole: Island, wanted: Floats, began: Floats)
         z[k] = share * options.h * whole.y[k]
     return Gaps(
         gaps, began, wanted, bounded, acted, given.holds, z, share, options.h, np.empty(n + m), np.zeros(n + m),
-        np.empty(n + m, dtype=np.bool_), immobile(whole.rows),
+        np.empty(n + m, dtype=np.bool_), immobile(whole.rows), not is_short(options.iterations, np.inf),
     )  # fmt: skip
 
 

@@ -95,12 +95,18 @@ DEPENDENT = 1e-8  # relative length below which an iterate adds nothing to those
 
 # Positions
 SEPARATION_SWEEPS = 200  # at most
+PATIENT_SWEEPS = 40  # of these, after which pushes are found all at once
+EVEN = 4.0  # times as mobile as what it touches, at most, is what is pushed all at once
+HEAVY = 10.0  # times heavier than it is, from where on what is light opens slowly
+OPENED, OPENED_SHARE = 2.5e-4, 0.1  # m, and share of the deepest overlap: how far what is heavy opens off light things
+SOFT, STIFF, STIFFER = 10.0, 1e7, 100.0  # times what moves a gap by 1, by which its push grows as it lacks 1: at first,
+# at last, and by how much more at each minimum
+PUSH_STEPS, PUSH_FACTORS = 100, 40  # at most, to where nothing overlaps, and how many of them with factors of their own
+PUSH_LOOKS = 40  # halvings of such a step
 LEAST_SEPARATION = 10  # of these before time may end them: with one, six boxes sink into each other by 6 mm
 PUSHING = 0.25  # share of the time that is allowed, which goes into positions: half of it, then what is left of it
 PUT_DEEP = 5e-4  # m: overlaps beyond this, and what a step moves, of what did not touch before: they were built so
 LIMITED = 200  # iterations: with fewer it is known what pulls at trees with joints, and what ended early lifts them by
-FAR_IN, FARTHER = 1e-4, 2.0  # m: what sweeps that do not settle leave in each other, from where on it is pushed along
-# with all impulses together; times the square of the way without, at most, of which that is one
 SETTLED = 0.05  # share of the slop that the last sweep may still change
 BEYOND_SLOP = 1.0 + 1e-6  # times the slop: a gap that rounding put there is none
 PUSH_SPEED = 1.0  # m/s, unless set: millimetres that a fast step leaves go at once, what was built amiss at a walk

@@ -41,24 +41,26 @@ def squeezed(seed: int, ratio: float, h: float) -> tuple[float, float]:
 
 @pytest.mark.parametrize("seed", [0, 4, *(pytest.param(k, marks=pytest.mark.slow) for k in (1, 2, 3, 5, 6, 7, 8, 9))])
 def test_a_light_box_is_not_driven_into_the_ground(seed):
-    """14.6 mm and 43 J in a step before; what rolls off wins 0.15 J by the way its edges are rounded in a step."""
+    """14.6 mm and 43 J in a step before; what rolls off wins 0.15 J by the way its edges are rounded in a step, what
+    turned too far in one is lifted by a quarter of a millimetre in each that follows."""
     deepest, won = squeezed(seed, 10.0, 1 / 240)
     assert deepest < 0.1 and won < 0.2
     deepest, won = squeezed(seed, 100.0, 1 / 240)
-    assert deepest < 2.0 and won < 3.0
+    assert deepest < 1.5 and won < 2.5
 
 
 @pytest.mark.slow
 def test_nor_is_one_that_is_lighter_by_far():
-    """27 mm before at 1/60 s, 15 at 1/240 s."""
-    assert max(squeezed(seed, 1e3, 1 / 240)[0] for seed in range(12)) < 3.0
-    assert max(squeezed(seed, 1e3, 1 / 60)[0] for seed in range(12)) < 9.0
+    """27 mm before at 1/60 s, 15 at 1/240 s. One of twelve, which whirls by a tenth of a radian a step, is: by 7 mm."""
+    deepest = sorted(squeezed(seed, 1e3, 1 / 240)[0] for seed in range(12))
+    assert deepest[-1] < 7.0 and deepest[-2] < 1.0 and deepest[6] < 0.1
+    deepest = sorted(squeezed(seed, 1e3, 1 / 60)[0] for seed in range(12))
+    assert deepest[-1] < 4.0 and deepest[-3] < 0.5
 
 
-@pytest.mark.slow
-@pytest.mark.xfail(strict=True, reason="overlaps between ground and what is 10^5 times as heavy go slowly: 9 mm")
 def test_of_masses_that_differ_by_a_hundred_thousand_neither():
-    assert max(squeezed(seed, 1e5, 1 / 240)[0] for seed in (6, 8)) < 3.0
+    """9 mm before, for a quarter of a second: sweeps over gaps pass on what is heavy by the share of the masses."""
+    assert max(squeezed(seed, 1e5, 1 / 240)[0] for seed in (6, 8)) < 0.2
 
 
 def tower(shape: str, restitution: float, seed: int, h: float) -> tuple[float, float]:
@@ -80,15 +82,25 @@ def tower(shape: str, restitution: float, seed: int, h: float) -> tuple[float, f
 @pytest.mark.parametrize("seed", [0, *(pytest.param(k, marks=pytest.mark.slow) for k in (1, 2))])
 def test_a_tower_is_not_thrown_into_itself(seed):
     """Positions of light boxes were moved by more than a radian in a step, with all solves converged: 27 and 99 mm."""
-    assert tower("ball", 0.9, seed, 1 / 240)[0] < 2.0
-    assert tower("ball", 0.9, seed, 1 / 60)[0] < 6.0
+    for h in (1 / 240, 1 / 60):
+        deepest, won = tower("ball", 0.9, seed, h)
+        assert deepest < 0.1 and won < 0.03
+
+
+@pytest.mark.parametrize("seed", [0, *(pytest.param(k, marks=pytest.mark.slow) for k in (1, 2))])
+def test_a_tower_that_falls_apart_is_not_in_itself(seed):
+    """10 mm before, which lifted by 0.2 J."""
+    deepest, won = tower("ball", 0.5, seed, 1 / 240)
+    assert deepest < 0.1 and won < 0.03
 
 
 @pytest.mark.slow
-@pytest.mark.xfail(strict=True, reason="what falls apart under a ball is in itself by 10 mm, which lifts by 0.2 J")
-def test_a_tower_that_falls_apart_is_not_in_itself():
-    results = [tower("ball", 0.5, seed, 1 / 240) for seed in range(3)]
-    assert max(deepest for deepest, _ in results) < 2.0 and max(won for _, won in results) < 0.05
+@pytest.mark.parametrize("restitution", [0.0, 0.5])
+def test_nor_is_one_under_a_box(restitution):
+    """8 mm before at 1/240 s, 15 at 1/60 s."""
+    for h in (1 / 240, 1 / 60):
+        results = [tower("box", restitution, seed, h) for seed in range(3)]
+        assert max(deepest for deepest, _ in results) < 6.0 and max(won for _, won in results) < 0.3
 
 
 @pytest.mark.parametrize("first", ["large", "small"])

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from recursive_dyn.contact.tuning import PUSH_SPEED
+from recursive_dyn.contact.tuning import PUSH_SPEED, SUBSTEPS
 from recursive_dyn.errors import StateError
 
 
@@ -36,7 +36,7 @@ class Settings:
     slop: float = 2e-5
     push_speed: float = PUSH_SPEED
     detect: str = "step"
-    substeps: int = 16
+    substeps: int = SUBSTEPS
     sleep_after: float = float("inf")
 
     def __setattr__(self, name: str, value: object) -> None:

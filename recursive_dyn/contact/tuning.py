@@ -109,6 +109,7 @@ PUT_DEEP = 5e-4  # m: overlaps beyond this, and what a step moves, of what did n
 LIMITED = 200  # iterations: with fewer it is known what pulls at trees with joints, and what ended early lifts them by
 SETTLED = 0.05  # share of the slop that the last sweep may still change
 BEYOND_SLOP = 1.0 + 1e-6  # times the slop: a gap that rounding put there is none
+SUBSTEPS = 1024  # parts of a step, unless set: of 4200 things thrown at up to 150 m/s none takes more than 387
 PUSH_SPEED = 1.0  # m/s, unless set: millimetres that a fast step leaves go at once, what was built amiss at a walk
 PUSH_ARM = 0.2  # m: pushing turns nothing faster than it would a wheel of this radius: 5 rad/s at 1 m/s
 LED_BACK = 0.01  # share of its kinetic energy that a tree may win where it is led back to a limit: second order

@@ -13,7 +13,7 @@ from recursive_dyn.contact.settings import Settings
 from recursive_dyn.errors import StateError
 from recursive_dyn.simulation.bounds import UNKNOWN, Bounds
 from recursive_dyn.simulation.present import Present
-from recursive_dyn.simulation.stepping.parts_of_flight import HALVES, TooFar
+from recursive_dyn.simulation.stepping.parts_of_flight import AT_ONCE, HALVES, TooFar
 from recursive_dyn.simulation.surroundings import (
     ALONE,
     DirectSurroundings,
@@ -126,13 +126,13 @@ class Detection:
         """Whether h seconds, a part of a step that has so many, lead too far into something at once, though there is no
         room for more of them; TooFar if there is. more: parts but one that a lookout asks for, or a negative number.
 
-        What is met is met by as short parts as it takes, where a step has room for so many; else it is halved.
+        What is met is met by as short parts as it takes, where these are few; else it is halved.
         """
         if self.surroundings is None or settings.substeps == 1:
             return False
         wanted = 1 + more if more > 0 else self.surroundings.substeps(simulation, h)
         if wanted > 1 and room:
-            raise TooFar(wanted if parts == 1 and wanted <= settings.substeps else HALVES)
+            raise TooFar(wanted if parts == 1 and wanted <= min(settings.substeps, AT_ONCE) else HALVES)
         return wanted > 1
 
     @contextmanager

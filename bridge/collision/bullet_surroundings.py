@@ -140,10 +140,11 @@ class BulletSurroundings:
         """Let Bullet move its own bodies on, then give those that the solve moved its answer."""
         if self._population.lively:
             with self._connection.guard():
-                step_bullet(self._client, h)
+                solved = self._population.solved(contacts)
+                with self._placed.hidden(self._population.hampering(self._crowd, solved), self._client):
+                    step_bullet(self._client, h)
                 self._placed.forget()
-                if self._crowd:
-                    self._crowd.answer(contacts, len(self._scene.names), self._connection.bodies)
+                self._crowd.answer(contacts.free, solved)
 
     @contextmanager
     def atomic(self) -> Iterator[None]:
@@ -263,9 +264,9 @@ class BulletSurroundings:
         with self._connection.guard():
             self._hurrying(present, simulation.step_size)
             self._route.put(self._placed.at(present.poses, present.twists)[0])
-            near = self._population.near(present.twists, simulation.step_size)
+            near = self._population.near(present.poses, present.twists, simulation.step_size)
             self._crowd = crowd = Crowd(near, self._client)
-            self._population.let_move(crowd.bodies)
+            self._population.let_move(crowd.bodies, crowd.look())
             buffer.clear()
             if not crowd:
                 self._find(present.poses, present.twists, buffer)

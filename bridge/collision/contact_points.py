@@ -30,8 +30,9 @@ class Known(NamedTuple):
     STATIC; ranks (n,): its place among the mirror's bodies, or behind these, whatever ids they have in a connection;
     skins (n,), m: by how much it is larger than its shapes; foreign (n,): whether it is not the mirror's; boxy (n,):
     whether it is of nothing but boxes, of which Bullet finds all points at once; gathering (n,): whether it has other
-    points, which Bullet gathers while bodies move, as the last look says. scene, free (1,): how many bodies there are
-    of both kinds."""
+    points, which Bullet gathers while bodies move, as the last look says; together (n,): the same number for free
+    ones that touch each other as the step begins, by which Bullet's own step goes. scene, free (1,): how many bodies
+    there are of both kinds."""
 
     numbers: Integers
     ranks: Integers
@@ -39,6 +40,7 @@ class Known(NamedTuple):
     foreign: Flags
     boxy: Flags
     gathering: Flags
+    together: Integers
     scene: Integers
     free: Integers
 
@@ -178,7 +180,10 @@ def _room_for(count: int, shapes: TrueShapes) -> Integers:
 
 @compiled
 def _reached(count: int, ids: Annotated[np.ndarray, int, 4], known: Known) -> Flags:
-    """Which free bodies (n,) touch one of the scene's, or one that does."""
+    """Which free bodies (n,) touch one of the scene's, or one that does, here or as the step begins.
+
+    So what is solved for, and what is Bullet's alone, do not touch: neither is pushed by two.
+    """
     scene = known.scene[0]
     reached = np.zeros(known.free[0], dtype=np.bool_)
     more = known.free[0] > 0
@@ -189,7 +194,22 @@ def _reached(count: int, ids: Annotated[np.ndarray, int, 4], known: Known) -> Fl
             if _takes_part(a, scene, reached) or _takes_part(b, scene, reached):
                 more = _brought(a - scene, reached) or more
                 more = _brought(b - scene, reached) or more
+        more = _joined(known, reached) or more
     return reached
+
+
+@compiled
+def _joined(known: Known, reached: Flags) -> bool:
+    """Let all take part that are together with one that does; whether any did not before."""
+    scene, more = known.scene[0], False
+    joined = np.zeros(len(known.numbers), dtype=np.bool_)
+    for i in range(len(known.numbers)):
+        if known.numbers[i] >= scene and reached[known.numbers[i] - scene]:
+            joined[known.together[i]] = True
+    for i in range(len(known.numbers)):
+        if known.numbers[i] >= scene and joined[known.together[i]]:
+            more = _brought(known.numbers[i] - scene, reached) or more
+    return more
 
 
 @compiled

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 import pybullet
 
-from bridge.outsiders import WORLD, of_bullet
-from recursive_dyn.contact.contacts import Contacts, FreeBodies
+from bridge.outsiders import of_bullet
+from recursive_dyn.contact.contacts import FreeBodies
 from recursive_dyn.spatial.rotations import quaternion_exp, quaternion_product, quaternion_to_matrix
 
 
@@ -69,13 +69,15 @@ def return_to(states: Sequence[tuple[Any, ...]], bodies: Sequence[FreeBody], cli
 
 
 class Crowd:
-    """The free bodies of a connection during one step.
+    """The free bodies of a connection during one step. touching: pairs of ids of all that touches as it begins, with
+    the scene's bodies where it leads, as Bullet's own step will see it.
 
     Bullet moves a body by its velocity at the end of the step: v + g h, then x + v h.
     """
 
     def __init__(self, bodies: Sequence[FreeBody], client: int) -> None:
         self.bodies, self._client = bodies, client
+        self.touching: frozenset[tuple[int, int]] = frozenset()
         self._start: list[tuple[Any, ...]] = []
 
     def __len__(self) -> int:
@@ -85,6 +87,14 @@ class Crowd:
     def names(self) -> list[str]:
         """How contacts call them."""
         return [of_bullet(body.id) for body in self.bodies]
+
+    def look(self) -> frozenset[tuple[int, int]]:
+        """See what touches as the step begins, if there is anybody."""
+        if self.bodies:
+            pybullet.performCollisionDetection(self._client)
+            points = pybullet.getContactPoints(physicsClientId=self._client)
+            self.touching = frozenset((point[1], point[2]) for point in points)
+        return self.touching
 
     def place(self, h: float, share: float) -> FreeBodies:
         """Put every body where a step of length h would take it, and say how it moves.
@@ -112,35 +122,18 @@ class Crowd:
         """Put every body back where it was before ``place``, if it came to that: to the bit if we had put it there."""
         return_to(self._start, self.bodies, self._client)
 
-    def answer(self, contacts: Contacts, count: int, names: Mapping[int, str]) -> None:
-        """Put them where the solve has them, and those that Bullet pushed away from a mirror as if alone.
-
-        count: of the scene's bodies, behind which contacts number these; names: of all mirrored ones, by Bullet's id.
-        """
-        solved, pushed = np.zeros(len(self), dtype=bool), np.zeros(len(self), dtype=bool)
-        for side in (contacts.a, contacts.b):
-            solved[side[side >= count] - count] = True
-        numbers = {body.id: k for k, body in enumerate(self.bodies)}
-        for point in pybullet.getContactPoints(physicsClientId=self._client):
-            for free, other in ((point[1], point[2]), (point[2], point[1])):
-                if free in numbers and names.get(other, WORLD) != WORLD:
-                    pushed[numbers[free]] = True
-        self._finish(contacts.free, solved, pushed & ~solved)
-
-    def _finish(self, free: FreeBodies, solved: np.ndarray, touched: np.ndarray) -> None:
-        """After Bullet's own step: where the solve knows better, its poses and velocities.
-
-        solved (m,): bodies that the solve moved. touched (m,): others that Bullet pushed away from a mirror, which the
-        solve found clear: they go on as if alone, so that nothing is pushed twice.
-        """
+    def answer(self, free: FreeBodies, solved: Collection[int]) -> None:
+        """After Bullet's own step: the poses and velocities of a solve, of the bodies of these ids."""
+        if not solved:
+            return
         x = self._x + free.shift[:, 3:]
         turn = _turned(self._turn, free.shift[:, :3])
-        for k in np.flatnonzero(solved | touched).tolist():
-            body, twist = self.bodies[k], free.twist[k].tolist()
-            body.given = turn[k].tolist()
-            pybullet.resetBasePositionAndOrientation(body.id, x[k].tolist(), body.given, self._client)
-            pybullet.resetBaseVelocity(body.id, twist[3:], twist[:3], self._client)
-            body.told = pybullet.getBasePositionAndOrientation(body.id, physicsClientId=self._client)[1]
+        for k, body in enumerate(self.bodies):
+            if body.id in solved:
+                twist, body.given = free.twist[k].tolist(), turn[k].tolist()
+                pybullet.resetBasePositionAndOrientation(body.id, x[k].tolist(), body.given, self._client)
+                pybullet.resetBaseVelocity(body.id, twist[3:], twist[:3], self._client)
+                body.told = pybullet.getBasePositionAndOrientation(body.id, physicsClientId=self._client)[1]
 
 
 def _turned(q: np.ndarray, turns: np.ndarray) -> np.ndarray:

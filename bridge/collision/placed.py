@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Iterator
+from contextlib import contextmanager
 from typing import Any
 
 import numpy as np
 
 from bridge.bodies.bullet_groups import STATICS, regroup
 from bridge.bodies.mirrored_bodies import MirroredBodies
-from bridge.collision.placing import Placement, Placing, placing_of
+from bridge.collision.placing import Placement, Placing, groups_of, placing_of
 
 # Bullet drops a point that has drifted by this share of the smaller body's radius (its contactBreakingThreshold); a
 # detection replaces it, but not all of several at once. Two bodies may have moved towards each other.
@@ -66,6 +67,21 @@ class Placed:
             for body, group, mask in zip(it.ids.tolist(), it.groups.tolist(), it.masks.tolist(), strict=True):
                 regroup(body, group, mask, client)
             it.dormant[:] = it.regrouped[:] = 0
+
+    @contextmanager
+    def hidden(self, ids: Collection[int], client: int) -> Iterator[None]:
+        """Let Bullet have these meet nothing in between; it forgets what they touched."""
+        it = self._solid
+        rows = np.isin(it.ids, [*ids]).nonzero()[0].tolist() if ids else []
+        for k in rows:
+            regroup(int(it.ids[k]), 0, 0, client)
+        try:
+            yield
+        finally:
+            for k in rows:
+                group, mask = groups_of.python(it, k)
+                regroup(int(it.ids[k]), int(group), int(mask), client)
+                it.regrouped[0] = 1
 
     def forget_seen(self) -> None:
         """Bullet must look twice next time."""

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Sequence
-from typing import Any
 
 import numpy as np
 import pybullet
@@ -13,13 +12,13 @@ from bridge.bodies.true_shapes import TrueShapesTable
 from bridge.collision.bullet_bounds import bounds_of
 from bridge.collision.bullet_calls import Census, nobody
 from bridge.collision.contact_points import Known
-from bridge.collision.free_bodies import FreeBody, articulated
+from bridge.collision.free_bodies import Crowd, FreeBody, articulated
 from bridge.collision.looking import Haste
 from bridge.collision.raw_points import BITS
 from bridge.collision.sweeping import Sweep, most_parts, who_is_fast
 from bridge.curved.moving_boxes import HALF
 from bridge.outsiders import WORLD
-from recursive_dyn.contact.contacts import STATIC
+from recursive_dyn.contact.contacts import STATIC, Contacts
 from recursive_dyn.errors import StateError
 from recursive_dyn.simulation.bounds import UNKNOWN, Bounds
 from recursive_dyn.simulation.present import Present
@@ -45,7 +44,7 @@ class Population:
         self._bounds = UNKNOWN
         self._nobody = np.zeros(0, dtype=np.int64)
         none, counts = np.zeros(0, dtype=bool), (_integers([len(self._names)]), _integers([0]))
-        self.known = Known(self._numbers, self._numbers, np.zeros(0), none, none, none, *counts)
+        self.known = Known(self._numbers, self._numbers, np.zeros(0), none, none, none, self._numbers, *counts)
         self.census, self.true_shapes = nobody(), TrueShapesTable()
         self.reach, self.boxes, self.walls = scene.bodies.reach, scene.bodies.boxes, np.zeros((0, 6))
         self.round = scene.bodies.round
@@ -79,29 +78,55 @@ class Population:
         self.forget_pairs()
         self._tell(max(now, default=-1) + 1, others)
 
-    def let_move(self, movable: Sequence[FreeBody]) -> None:
-        """Let these, and no others of the free bodies, take part in what is ``known``."""
-        self.known.numbers[:] = self._numbers
+    def let_move(self, movable: Sequence[FreeBody], touching: Collection[tuple[int, int]] = ()) -> None:
+        """Let these, and no others of the free bodies, take part in what is ``known``; touching: pairs of ids, of which
+        free ones take part together."""
+        numbers, together = self.known.numbers, self.known.together
+        numbers[:] = self._numbers
         for k, body in enumerate(movable):
-            self.known.numbers[body.id] = len(self._names) + k
+            numbers[body.id] = len(self._names) + k
         self.known.free[0] = len(movable)
+        together[:] = np.arange(len(together))
+        for a, b in touching:
+            if min(numbers[a], numbers[b]) >= len(self._names) and together[a] != together[b]:
+                together[together == together[b]] = together[a]
 
-    def near(self, twists: np.ndarray, h: float) -> list[FreeBody]:
-        """Free bodies that a step of length h may bring near the scene's, or near one that it brings there.
+    def solved(self, contacts: Contacts) -> set[int]:
+        """Ids of the free bodies of which contacts are, and of those that take part together with them."""
+        numbers, together, first = self.known.numbers, self.known.together, len(self._names)
+        moved = np.concatenate((contacts.a, contacts.b))
+        labels = together[np.isin(numbers, moved[moved >= first])]
+        return {*(np.isin(together, labels) & (numbers >= first)).nonzero()[0].tolist()}
 
-        The others are left where they are: moving them to look would make Bullet forget what they touch.
+    def hampering(self, crowd: Crowd, solved: Collection[int]) -> list[int]:
+        """Ids of the scene's bodies that Bullet would push free bodies away from, none of which were solved for."""
+        names = self._connection.bodies
+        left = {body.id for body in self.free} - {*solved}
+        pairs = [pair for a, b in crowd.touching for pair in ((a, b), (b, a))]
+        return [mirror for mirror, body in pairs if body in left and names.get(mirror, WORLD) != WORLD]
+
+    def near(self, poses: np.ndarray, twists: np.ndarray, h: float) -> list[FreeBody]:
+        """Free bodies that a step of length h may bring near the scene's, which it leads to poses (nb, 4, 4), or near
+        one that it brings there.
+
+        The others are left where they are: moving them to look would make Bullet forget what they touch. All goes by
+        where bodies are: Bullet's own boxes are those of when it looked last.
         """
         if not self.free:
             return []
-        speed = float(np.abs(twists[:, 3:]).max(initial=0.0))
-        around = _AROUND + h * min(speed, 1e3)
-        mirrors = {k for k, name in self._connection.bodies.items() if name != WORLD}
-        free = {body.id: body for body in self.free}
-        meets = {k: self._overlapped(k, around, h) for k in free}
-        near = [k for k, others in meets.items() if others & mirrors]
-        for k in near:  # grows while it is gone through
-            near += [other for other in meets[k] if other in free and other not in near]
-        return [free[k] for k in near]
+        around = _AROUND + h * min(float(np.abs(twists[:, 3:]).max(initial=0.0)), 1e3)
+        boxes = np.array([pybullet.getAABB(body.id, -1, physicsClientId=self._client) for body in self.free])
+        ways = h * np.array([pybullet.getBaseVelocity(body.id, self._client)[0] for body in self.free])
+        low, high = boxes[:, 0] - around + np.minimum(ways, 0.0), boxes[:, 1] + around + np.maximum(ways, 0.0)
+        solid = np.isfinite(self.reach[:, 0])
+        X, middles, halves = poses[solid], self.boxes[solid, :3], self.boxes[solid, 3:]
+        at = X[:, :3, 3] + np.einsum("nij,nj->ni", X[:, :3, :3], middles)
+        half = np.einsum("nij,nj->ni", np.abs(X[:, :3, :3]), halves)
+        near = np.asarray(_met(low, high, at - half, at + half).any(axis=1))
+        known, meets = 0, _met(low, high, boxes[:, 0], boxes[:, 1])
+        while known < (known := int(near.sum())):
+            near |= meets[near].any(axis=0)
+        return [self.free[k] for k in near.nonzero()[0].tolist()]
 
     def haste(self, present: Present, h: np.ndarray) -> Haste:
         """What says who is too fast for a step of length h (1,) whose flight ends at present."""
@@ -119,11 +144,11 @@ class Population:
         some = who_is_fast(sweep, fast, around)
         pairs = [(int(fast[i]), body) for i in range(some) for body in self._within(around[i, :3], around[i, 3:])]
         parts = most_parts(sweep, np.array(pairs, dtype=np.int64).reshape(-1, 2)) if pairs else 1
-        for body in self.free:
-            velocity = np.array(pybullet.getBaseVelocity(body.id, physicsClientId=self._client)[0])
-            moved = h * float(np.linalg.norm(velocity))
-            if moved > HALF * body.radius and self._overlapped(body.id, 0.0, h):
-                parts = max(parts, int(np.ceil(moved / (HALF * body.radius))))
+        speeds = [np.linalg.norm(pybullet.getBaseVelocity(b.id, physicsClientId=self._client)[0]) for b in self.free]
+        shares = {b.id: h * float(v) / (HALF * b.radius) for b, v in zip(self.free, speeds, strict=True)}
+        if max(shares.values(), default=0.0) > 1.0:  # what nothing of the scene's is near is Bullet's alone
+            for body in self.near(sweep.poses, sweep.haste.twists, h):
+                parts = max(parts, int(np.ceil(shares[body.id])))
         return parts
 
     def ignored(self) -> np.ndarray:
@@ -163,21 +188,12 @@ class Population:
         boxy[_integers(bodies.static_boxes)] = True
         self.true_shapes.tell(bodies.groups, self._numbers)
         counts = _integers([len(self._names)]), _integers([0])
-        self.known = Known(self._numbers.copy(), ranks, skins, foreign, boxy, gathering, *counts)
+        self.known = Known(self._numbers.copy(), ranks, skins, foreign, boxy, gathering, np.arange(size), *counts)
 
     def _is_bare(self, body: int) -> bool:
         """Whether one of Bullet's own has no shapes: its box is a point then."""
         low, high = pybullet.getAABB(body, -1, physicsClientId=self._client)
         return low == high and pybullet.getNumJoints(body, physicsClientId=self._client) == 0
-
-    def _overlapped(self, body: int, around: float, h: float) -> set[int]:
-        low, high = pybullet.getAABB(body, -1, physicsClientId=self._client)
-        way = np.multiply(h, pybullet.getBaseVelocity(body, physicsClientId=self._client)[0])
-        return self._swept(np.subtract(low, around), np.add(high, around), way) - {body}
-
-    def _swept(self, low: Any, high: Any, way: np.ndarray) -> set[int]:
-        """Bullet's ids in a box that moves along ``way``."""
-        return self._within(np.minimum(low, low + way), np.maximum(high, high + way))
 
     def _within(self, low: np.ndarray, high: np.ndarray) -> set[int]:
         found = pybullet.getOverlappingObjects(low.tolist(), high.tolist(), physicsClientId=self._client) or ()
@@ -186,3 +202,8 @@ class Population:
 
 def _integers(values: Collection[int]) -> np.ndarray:
     return np.fromiter(values, np.int64, len(values))
+
+
+def _met(low: np.ndarray, high: np.ndarray, lows: np.ndarray, highs: np.ndarray) -> np.ndarray:
+    """Which boxes from low to high (n, 3) meet which from lows to highs (m, 3): (n, m)."""
+    return np.asarray(((low[:, None] <= highs) & (high[:, None] >= lows)).all(axis=2))

@@ -220,7 +220,8 @@ def test_points_become_contacts(seed, count):
     numbers = np.array([STATIC, STATIC, 0, 1, 2, 3, 4, STATIC])  # 3 and 4 are free bodies of Bullet's
     boxy, gathering = np.zeros((2, 8), dtype=bool)
     foreign, counts = np.arange(8) == 1, (np.array([3]), np.array([2]))
-    known = Known(numbers, 10 * np.arange(8), rng.random(8), foreign, boxy, gathering, *counts)
+    together = np.array([0, 1, 2, 3, 4, 5, 5 + seed % 2, 7])  # both of these, or not
+    known = Known(numbers, 10 * np.arange(8), rng.random(8), foreign, boxy, gathering, together, *counts)
     frictions = PairFrictions(np.full(256, -1), np.zeros((256, 5)))
     nothing, poses = nothing_true(8), np.zeros((3, 4, 4))
     buffer, wanted = ContactBuffer(64), Aside(*np.zeros((2, 64), int), np.zeros((64, 2), int), np.zeros(3, int))

@@ -12,7 +12,8 @@ from recursive_dyn.contact.contacts import STATIC
 from recursive_dyn.simulation.edits.edit import GONE, Edit
 from recursive_dyn.simulation.kept.touches import Touches, begun, copied, entered, fresh, place, recalled, room
 
-BEGIN, STAY, END = "begin", "stay", "end"
+BEGIN, STAY, END = _KINDS = "begin", "stay", "end"
+_BEGAN, _STAYED, _ENDED = range(3)  # their places
 WORLD = "world"  # what events call all that does not move
 
 
@@ -20,6 +21,8 @@ WORLD = "world"  # what events call all that does not move
 class ContactEvent:
     """A pair of bodies that began to touch, stayed in touch or parted during a call of ``step`` or ``advance``.
 
+    They come in the order of time, also within a step that was taken in parts, so that the last one of a pair says
+    whether it touches now: a begin and an end of what bounced, an end and a begin of what went and came back.
     body_a, body_b: names, "world" for what does not move, as in the detector's contacts; impulse: sum of the normal
     impulses during the call, N s; point: where the strongest of them acted, world axes.
     """
@@ -119,15 +122,28 @@ class Events:
         self._names[self._bodies :], self._pairs = names, (b"", frozenset())
 
     def told(self) -> tuple[ContactEvent, ...]:
-        """Events since ``begin``."""
+        """Events since ``begin``, in the order of time; of one time begins first, then who stays, then ends.
+
+        The last one of a pair says whether it touches now. Of a pair that did more than that, its first begin or end,
+        its last one, and where these are alike the last of the others are told.
+        """
         t = self.touches
         if t.fresh[0]:
             return ()
         n = int(t.size[0])
-        order = sorted(range(n), key=lambda p: (t.order[p] < 0, t.order[p]))
-        result = [self._event(BEGIN, p) for p in order if t.began[p]]
-        result += [self._event(STAY, p) for p in order if t.order[p] >= 0 and not t.began[p] and not t.ended[p]]
-        return tuple(result + [self._event(END, p) for p in order if t.ended[p]])
+        order, found = t.order[:n].tolist(), [(*event, p) for p in range(n) for event in self._happened(p)]
+        found.sort(key=lambda event: (*event[:2], order[event[2]] < 0, order[event[2]]))
+        return tuple(self._event(_KINDS[kind], p) for _, kind, p in found)
+
+    def _happened(self, p: int) -> set[tuple[int, int]]:
+        """When a pair did what, by its place among _KINDS."""
+        t = self.touches
+        if not t.first[p]:
+            return {(int(t.clock[0]), _STAYED)} if t.order[p] >= 0 else set()
+        first, last = (_BEGAN if t.first[p] > 0 else _ENDED), (_BEGAN if t.before[p] else _ENDED)
+        then, now = sorted((int(t.began[p]), int(t.ended[p])))
+        between = {(then, _BEGAN + _ENDED - last)} if first == last and then else set()
+        return {(abs(int(t.first[p])), first), (now, last)} | between
 
     def renumber(self, edit: Edit) -> None:
         """Bodies have other numbers; those that went keep their names until their contacts have ended."""

@@ -14,7 +14,9 @@ class Touches(NamedTuple):
     """Pairs of bodies that touched when a call began, or touched in it, the first size[0] of each array.
 
     a, b: as in Contacts, but free bodies keep a number; now, before: whether they touch, and did in the step before;
-    began, ended: whether they did that during the call; order: in which they touched in it, -1 if they did not.
+    began, ended: in which of the call's steps, or of their parts, counted from 1 by clock (1,), they did that last, 0
+    for none; first: in which they did either first, below 0 if they parted; order: in which they touched in it, -1 if
+    they did not.
     impulses: sums of normal impulses; strongest, points (n, 3): the greatest, and where. places: of each pair by the
     hash of its bodies, -1 for none. free: numbers of the free bodies, less the number of all others. fresh (1,): 1
     where a new call begins, before whose first step what happened in the last one is to be forgotten.
@@ -25,8 +27,9 @@ class Touches(NamedTuple):
     b: Integers
     now: Flags
     before: Flags
-    began: Flags
-    ended: Flags
+    began: Integers
+    ended: Integers
+    first: Integers
     order: Integers
     impulses: Floats
     strongest: Floats
@@ -34,17 +37,18 @@ class Touches(NamedTuple):
     places: Integers
     free: Integers
     fresh: Integers
+    clock: Integers
 
 
 def room(pairs: int, free: int) -> Touches:
     """Room for so many pairs, and numbers of free bodies."""
-    a, b, order = np.zeros((3, pairs), dtype=np.int64)
-    now, before, began, ended = np.zeros((4, pairs), dtype=bool)
+    a, b, began, ended, first, order = np.zeros((6, pairs), dtype=np.int64)
+    now, before = np.zeros((2, pairs), dtype=bool)
     impulses, strongest = np.zeros((2, pairs))
     places = np.full(1 << (2 * pairs).bit_length(), -1)
     return Touches(
-        np.zeros(1, dtype=np.int64), a, b, now, before, began, ended, order, impulses, strongest, np.zeros((pairs, 3)),
-        places, np.zeros(free, dtype=np.int64), np.zeros(1, dtype=np.int64),
+        np.zeros(1, dtype=np.int64), a, b, now, before, began, ended, first, order, impulses, strongest,
+        np.zeros((pairs, 3)), places, np.zeros(free, dtype=np.int64), *np.zeros((2, 1), dtype=np.int64),
     )  # fmt: skip
 
 
@@ -54,6 +58,7 @@ def note(contacts: ContactTable, t: Touches, bodies: int, counted: int) -> None:
     first contacts, as many as were ``counted``, impulses are known already."""
     if t.fresh[0]:
         begun(t)
+    t.clock[0] += 1
     count = 0
     for p in range(t.size[0]):
         t.now[p] = False
@@ -81,10 +86,12 @@ def note(contacts: ContactTable, t: Touches, bodies: int, counted: int) -> None:
             t.strongest[p], t.points[p] = normal, contacts.points[c, 1]
     for p in range(t.size[0]):
         if t.now[p] != t.before[p]:
+            if t.first[p] == 0:
+                t.first[p] = t.clock[0] if t.now[p] else -t.clock[0]
             if t.now[p]:
-                t.began[p] = True
+                t.began[p] = t.clock[0]
             else:
-                t.ended[p] = True
+                t.ended[p] = t.clock[0]
             t.before[p] = t.now[p]
 
 
@@ -135,7 +142,7 @@ def _first_place(a: int, b: int, mask: int) -> int:
 def fresh(t: Touches, p: int, a: int, b: int, before: bool) -> None:
     """A pair of which nothing is known but whether it touched before."""
     t.a[p], t.b[p], t.order[p] = a, b, -1
-    t.now[p], t.before[p], t.began[p], t.ended[p] = before, before, False, False
+    t.now[p], t.before[p], t.began[p], t.ended[p], t.first[p] = before, before, 0, 0, 0
     t.impulses[p], t.strongest[p] = 0.0, 0.0
     t.points[p] = 0.0
 
@@ -144,7 +151,7 @@ def fresh(t: Touches, p: int, a: int, b: int, before: bool) -> None:
 def begun(t: Touches) -> None:
     """Keep the pairs that touch, without what happened."""
     n, all_touch = t.size[0], True
-    t.fresh[0] = 0
+    t.fresh[0] = t.clock[0] = 0
     for p in range(n):
         all_touch = all_touch and t.before[p]
     if all_touch:  # they stay where they are
@@ -163,10 +170,10 @@ def begun(t: Touches) -> None:
 def copied(source: Touches, target: Touches) -> None:
     """The same pairs with more room."""
     target.free[: len(source.free)] = source.free
-    target.fresh[:] = source.fresh
+    target.fresh[:], target.clock[:] = source.fresh, source.clock
     for p in range(source.size[0]):
         at = place(target, source.a[p], source.b[p])
         target.now[at], target.before[at] = source.now[p], source.before[p]
-        target.began[at], target.ended[at] = source.began[p], source.ended[p]
+        target.began[at], target.ended[at], target.first[at] = source.began[p], source.ended[p], source.first[p]
         target.order[at], target.points[at] = source.order[p], source.points[p]
         target.impulses[at], target.strongest[at] = source.impulses[p], source.strongest[p]

@@ -10,7 +10,7 @@ import numpy as np
 from recursive_dyn.contact.layout import Layout, body_links, of_one
 from recursive_dyn.model.forest import Kind, kinds_of, once_alike
 from recursive_dyn.model.model import WORLD, Model, once
-from recursive_dyn.model.tree_tables import BODIES, COUNTED, LINKS, PLAIN, SLOTS, TreeRows, tree_tables
+from recursive_dyn.model.tree_tables import BODIES, COUNTED, LINKS, PLACES, PLAIN, SLOTS, TreeRows, tree_tables
 from recursive_dyn.recursion.momenta import impulse
 
 Array = np.ndarray
@@ -90,6 +90,8 @@ class TreeArrays(NamedTuple):
     floating: Array
     bases: Array
     base_slots: Array
+    base_places: Array
+    links: Array
 
 
 @once_alike
@@ -100,7 +102,7 @@ def tree_arrays(model: Model) -> TreeArrays | None:
         return None
     (
         parent, first, slot, data, kind, port_first, port, most, home, link_groups, group, group_first, group_slots,
-        body_links, turning, floating, bases, base_slots,
+        body_links, turning, floating, bases, base_slots, base_places, links,
     ) = tables.columns  # fmt: skip
     events, refs, ports, groups, _ = tables.totals
     if (away := home == WORLD).any():
@@ -109,7 +111,8 @@ def tree_arrays(model: Model) -> TreeArrays | None:
         parent, np.append(first, (events, events)), slot, data, kind, np.append(port_first, ports), port, refs, most,
         home, link_groups, group, np.append(group_first, model.nv), group_slots, groups, model.nv,
     )  # fmt: skip
-    return TreeArrays(found, body_links, turning.reshape(-1, 2), floating, bases, base_slots.reshape(-1, 6))
+    of_links = base_slots.reshape(-1, 6), base_places.reshape(-1, 7), links
+    return TreeArrays(found, body_links, turning.reshape(-1, 2), floating, bases, *of_links)
 
 
 _EVENTS, _DATA, _PORTS, _GROUPS, _FLOATING = range(COUNTED, COUNTED + 5)  # what is counted tree by tree
@@ -129,6 +132,8 @@ def _rows(model: Model) -> TreeRows:
         (one.group, _GROUPS), (one.group_first[:-1], SLOTS), (one.group_slots, SLOTS),
         ([body.link for body in model.bodies], LINKS), (turning, [SLOTS, PLAIN]), (floating, _FLOATING),
         (bases, BODIES), ([model.links[first].slots for first in floats], SLOTS),
+        ([model.links[first].places[:7] for first in floats], PLACES),
+        ([roots.count(first) for first in floats], PLAIN),
     ]  # fmt: skip
     return TreeRows(columns, (len(one.slot), one.refs, len(one.port), one.groups, len(floats)))
 

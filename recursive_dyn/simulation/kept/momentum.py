@@ -1,8 +1,8 @@
 """Momentum of what floats freely, carried from step to step, so that no integrator loses any of it.
 
-A floating tree's momentum changes by gravity and contacts only. Reduced coordinates do not conserve it to rounding; the
-base's velocity is corrected to the momentum that is owed. Where force elements act on it from outside, what a flight
-made of them stands.
+A floating tree's momentum changes by gravity and contacts only. Reduced coordinates do not conserve it to rounding;
+where a step ends a tree is turned, and the velocity of its base corrected, to what it is owed (``settling``). Where
+force elements act on it from outside, what a flight made of them stands.
 """
 
 from __future__ import annotations
@@ -34,20 +34,24 @@ class FloatingTrees(NamedTuple):
     """The floating trees (k of them) of a model.
 
     bodies (nb,): of every body the number of its floating tree, -1 for none; bases (k,): the body whose frame is the
-    tree's first link's; slots (k, 6): of that link; acted (k,): 1 for those that force elements act on from outside, or
-    dry friction of the joint that they float on; gravity (3,), which steps write.
+    tree's first link's; slots (k, 6), places (k, 7): of that link; links (k,): how many the tree has; acted (k,): 1 for
+    those that force elements act on from outside, or dry friction of the joint that they float on; gravity (3,), which
+    steps write.
     """
 
     bodies: Integers
     bases: Integers
     slots: Annotated[np.ndarray, int, 6]
+    places: Annotated[np.ndarray, int, 7]
+    links: Integers
     acted: Integers
     gravity: Floats
 
 
 class Momentum(NamedTuple):
     """Momentum (k, 3) and spin (k, 3) about the own centre of mass that floating trees have at the state q, v, with
-    these parameters, and centers (k, 3) of mass; known (1,): 0 where nothing is known."""
+    these parameters; known (1,): 0 where nothing is known. Where contacts are found: centers (k, 3) of mass, and what
+    spin (k, 3) the flight led to, flown."""
 
     known: Integers
     q: Floats
@@ -56,6 +60,7 @@ class Momentum(NamedTuple):
     linear: Annotated[np.ndarray, float, 3]
     spin: Annotated[np.ndarray, float, 3]
     centers: Annotated[np.ndarray, float, 3]
+    flown: Annotated[np.ndarray, float, 3]
 
 
 def floating_trees(dynamics: Dynamics) -> FloatingTrees:
@@ -63,14 +68,17 @@ def floating_trees(dynamics: Dynamics) -> FloatingTrees:
     model = dynamics.model
     if model.held:  # joints may push any of its bodies
         none = np.zeros(0, dtype=np.int64)
-        return FloatingTrees(np.full(model.nb, -1), none, none.reshape(0, 6), none, np.zeros(3))
+        of_links = none.reshape(0, 6), none.reshape(0, 7), none
+        return FloatingTrees(np.full(model.nb, -1), none, *of_links, none, np.zeros(3))
     firsts, known = impulse.floating(model), tree_arrays(model)
     acted = np.zeros_like(firsts)
     if model.forces:
         acted[np.isin(firsts, list(acted_on(model, impulse.roots(model))))] = 1
     if known is not None:
-        return _with_friction(model, FloatingTrees(known.floating, known.bases, known.base_slots, acted, np.zeros(3)))
-    trees, bases, slots = np.full(model.nb, -1), np.zeros_like(firsts), np.zeros((len(firsts), 6), dtype=np.int64)
+        of_links = known.base_slots, known.base_places, known.links
+        return _with_friction(model, FloatingTrees(known.floating, known.bases, *of_links, acted, np.zeros(3)))
+    trees, (bases, links) = np.full(model.nb, -1), np.zeros((2, len(firsts)), dtype=np.int64)
+    slots, places = (np.zeros((len(firsts), n), dtype=np.int64) for n in (6, 7))
     for kind in blocks_of(model):
         own, roots = kind.model, impulse.roots(kind.model)
         for first in impulse.floating(own):
@@ -79,7 +87,9 @@ def floating_trees(dynamics: Dynamics) -> FloatingTrees:
             base = next(k for k in on if own.bodies[k].link == first)
             trees[kind.bodies[:, on]], bases[number] = number[:, None], kind.bodies[:, base]
             slots[number] = kind.slots[:, own.links[first].slots]
-    return _with_friction(model, FloatingTrees(trees, bases, slots, acted, np.zeros(3)))
+            places[number] = kind.places[:, own.links[first].places[:7]]
+            links[number] = roots.count(first)
+    return _with_friction(model, FloatingTrees(trees, bases, slots, places, links, acted, np.zeros(3)))
 
 
 def _with_friction(model: Model, trees: FloatingTrees) -> FloatingTrees:
@@ -113,9 +123,9 @@ def carry(
 def no_momentum(dynamics: Dynamics) -> Momentum:
     """Room for the momenta of a model's floating trees, of which nothing is known yet."""
     count = len(impulse.floating(dynamics.model))
-    linear, spin, centers = np.zeros((3, count, 3))
+    vectors = np.zeros((4, count, 3))
     at = np.zeros(dynamics.nq), np.zeros(dynamics.nv), np.zeros(len(dynamics.parameters.values_array))
-    return Momentum(np.zeros(1, dtype=np.int64), *at, linear, spin, centers)
+    return Momentum(np.zeros(1, dtype=np.int64), *at, *vectors)
 
 
 @compiled
@@ -152,42 +162,10 @@ def started(trees: FloatingTrees, kept: Momentum, owed: Momentum, asleep: Intege
 
 @compiled
 def located(moving: Integers, owed: Momentum, present: FrameArrays) -> None:
-    """Centres of mass of the trees that move where contacts are found."""
+    """Centres of mass and spins of the trees that move where contacts are found."""
     for k in moving:
         owed.centers[k] = present.momenta[NUMBERS * k + CENTER : NUMBERS * k + LINEAR]
-
-
-@compiled
-def settled(
-    trees: FloatingTrees,
-    owed: Momentum,
-    v: Floats,
-    tau: Floats,
-    drives: Integers,
-    acting: Integers,
-    h: float,
-    contacts: ContactTable,
-    count: int,
-    moving: Integers,
-    present: FrameArrays,
-) -> None:
-    """Give the bases, in v, the velocities with which momentum is what it was, plus h m g, plus the pushes.
-
-    drives (nv,): 1 for slots with motors; acting (nv,): as of a flight. contacts: the first ``count``, whose points are
-    where ``located`` was asked; moving: the trees that do not sleep, others have none; present: not known after this.
-    """
-    measured = present.momenta
-    for k in moving:
-        for i in range(3):
-            owed.linear[k, i] += measured[NUMBERS * k] * (h * trees.gravity[i])
-    pushed_by(trees, owed, contacts, count, False)
-    for k in moving:
-        settled_one(trees, k, is_pushed(trees, k, tau, drives, acting), owed, v, present)
-    present.known[0] = 0  # asked for again, they are what they are in whatever starts from this state, to the bit
-    owed.known[0] = 1
-    owed.q[:] = present.q
-    owed.v[:] = v
-    owed.parameters[:] = present.parameters
+        owed.flown[k] = present.momenta[NUMBERS * k + SPIN : NUMBERS * k + INERTIA]
 
 
 @compiled
@@ -212,8 +190,11 @@ def settled_one(trees: FloatingTrees, k: int, pushed: bool, owed: Momentum, v: F
 
 
 @compiled
-def pushed_by(trees: FloatingTrees, owed: Momentum, contacts: ContactTable, count: int, bounced: bool) -> None:
-    """Add what the first ``count`` contacts did to momenta; bounced: only those that are marked as such."""
+def pushed_by(
+    trees: FloatingTrees, owed: Momentum, contacts: ContactTable, count: int, bounced: bool, touched: Integers
+) -> None:  # fmt: skip
+    """Add what the first ``count`` contacts did to momenta; bounced: only those that are marked as such; touched (k,)
+    becomes 1 for trees that they did something to."""
     bodies = len(trees.bodies)
     for c in range(count):
         if bounced and contacts.levels[c] != BOUNCED:
@@ -229,6 +210,7 @@ def pushed_by(trees: FloatingTrees, owed: Momentum, contacts: ContactTable, coun
                 arm_a = contacts.points[c, side, a] - owed.centers[k, a]
                 arm_b = contacts.points[c, side, b] - owed.centers[k, b]
                 moment = arm_a * contacts.impulses[c, b] - arm_b * contacts.impulses[c, a]
+                touched[k] = 1 if contacts.impulses[c, i] != 0.0 else touched[k]
                 owed.linear[k, i] += sign * contacts.impulses[c, i]
                 owed.spin[k, i] += sign * (moment + contacts.moments[c, i])
 

@@ -69,8 +69,8 @@ def moving_alone(
 
 
 @compiled
-def kicked(owed: Momentum, lone: LoneBodies, moving: Integers) -> None:
-    """What corrections of contacts did is owed too."""
+def kicked(owed: Momentum, lone: LoneBodies, moving: Integers, touched: Integers) -> None:
+    """What corrections of contacts did is owed too; touched (k,) becomes 1 for trees that they did something to."""
     count = len(lone.inertias)
     for k in moving:
         tree = lone.home[k]
@@ -81,6 +81,7 @@ def kicked(owed: Momentum, lone: LoneBodies, moving: Integers) -> None:
             if k >= count:
                 moment += (lone.centers[k, a] - owed.centers[tree, a]) * lone.kicks[k, 3 + b]
                 moment -= (lone.centers[k, b] - owed.centers[tree, b]) * lone.kicks[k, 3 + a]
+            touched[tree] = 1 if moment != 0.0 or lone.kicks[k, 3 + i] != 0.0 else touched[tree]
             owed.spin[tree, i] += moment
             owed.linear[tree, i] += lone.kicks[k, 3 + i]
 

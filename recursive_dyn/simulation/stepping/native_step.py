@@ -25,7 +25,8 @@ from recursive_dyn.simulation.bounds import Bounds
 from recursive_dyn.simulation.flying.flight import DONE, LEAPT, LOST, flown, move_tally
 from recursive_dyn.simulation.joint_laws.actuation import aim, exceeded, told
 from recursive_dyn.simulation.joint_laws.coordinate_rows import active_rows, first_motor, first_rows, passed
-from recursive_dyn.simulation.kept.momentum import located, settled, started
+from recursive_dyn.simulation.kept.momentum import located, started
+from recursive_dyn.simulation.kept.settling import settled
 from recursive_dyn.simulation.kept.sleeping import WOKEN, Sleepers, put_back, rouse, sifted, told_asleep
 from recursive_dyn.simulation.present import seen
 from recursive_dyn.simulation.stepping.borne_loads import bear, leave
@@ -144,7 +145,7 @@ def solve_and_settle(
     sleepy = len(s.sleep.restless) > 0
     if sleepy and not sifted(s.sleep, s.kept.slept, contacts):
         return WOKEN
-    n, it = contacts.size[0], s.sources.motors
+    n = contacts.size[0]
     lone, floating = s.sleep.moving_lone[: s.sleep.counts[1]], s.sleep.moving_lone[: s.sleep.counts[2]]
     if s.into[1] != FOUND:
         located(floating, s.owed, s.present)
@@ -173,9 +174,7 @@ def solve_and_settle(
         if throws and strikes_into(s, contacts, bounds):
             return STRUCK
         if len(s.trees.bases) > 0:
-            kicked(s.owed, s.lone, lone)
-            drives, acting, h = it.motors.drives, s.flight.acting, s.settings[0]
-            settled(s.trees, s.owed, s.v, s.tau, drives, acting, h, contacts, n, floating, s.present)
+            _settle(s, contacts)
         code = keep_energies(s, layout, contacts, energies) if bounced else DONE
         if code != DONE:
             return code
@@ -186,6 +185,19 @@ def solve_and_settle(
     if not (all_finite(s.q) and all_finite(s.v)):
         return LOST
     return WILD if s.counts[2] + n > 0 and swift(s.v) else DONE
+
+
+@compiled
+def _settle(s: StepArrays, contacts: ContactTable) -> None:
+    """Give what floats the momentum that it is owed."""
+    lone, floating = s.sleep.moving_lone[: s.sleep.counts[1]], s.sleep.moving_lone[: s.sleep.counts[2]]
+    n, drives, touched = contacts.size[0], s.sources.motors.motors.drives, np.zeros(len(s.trees.bases), dtype=np.int64)
+    kicked(s.owed, s.lone, lone, touched)
+    solved = s.impulses.changes.v if s.counts[1] + n > 0 else s.v[:0]
+    settled(
+        s.trees, s.owed, s.q, s.v, s.tau, drives, s.flight.acting, s.settings[0], contacts, n, floating, solved,
+        touched, s.present,
+    )  # fmt: skip
 
 
 @compiled

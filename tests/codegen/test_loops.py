@@ -199,7 +199,8 @@ def _compiled_later(source):
     import tempfile
 
     with tempfile.NamedTemporaryFile("w", suffix=".py", delete=False) as file:
-        file.write("from recursive_dyn.codegen.compiled import compiled, Floats\nimport numpy as np\n\n\n" + source)
+        file.write("from typing import Annotated\nfrom recursive_dyn.codegen.compiled import compiled, Floats\n")
+        file.write("import numpy as np\n\nPairs = Annotated[np.ndarray, float, 2]\n\n\n" + source)
     spec = importlib.util.spec_from_file_location("later", file.name)
     module = importlib.util.module_from_spec(spec)
     sys.modules["later"] = module
@@ -212,6 +213,7 @@ def _compiled_later(source):
     [
         ("x: Floats) -> None:\n    y = x + x", "write the loop"),
         ("x: Floats) -> float:\n    return x[-1]", "not negative"),
+        ("x: Pairs) -> None:\n    x[:, 1] = x[:, 0]", "no index comes after a slice"),
         ("x: Floats) -> float:\n    return x", "where float is needed"),
         ("x: float) -> float:\n    x = [1]\n    return x", "no List"),
         ("x: float) -> float:\n    return print(x)", "not a function of compiled loops"),

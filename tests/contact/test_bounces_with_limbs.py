@@ -78,6 +78,23 @@ def test_afloat(seed):
             assert energy(shown.sim) == pytest.approx(start, rel=5e-3)
 
 
+def test_three_at_once():
+    """Trees that meet the floor in the same step and go aside at 0, 20 and 40 m/s keep each its own energy."""
+    scene = Scene()
+    scene.world.shapes.append(shapes.Plane(material=ELASTIC))
+    for k in range(3):
+        afloat(scene, "abc"[k], 4, np.random.default_rng(0), (0, 4 * k, 1.5))
+    with mirror(scene, H, "linearly_implicit_rk4") as shown:
+        names = shown.sim.dynamics.velocity_coordinates
+        shown.sim.v[:] = np.tile(2.0 * np.random.default_rng(1).normal(size=len(names) // 3), 3)
+        for k in range(3):
+            shown.sim.v[names.index(f"{'abc'[k]}.vx")] += 20.0 * k
+        start = energy(shown.sim)
+        for _ in range(round(2 / H)):
+            shown.step()
+            assert energy(shown.sim) == pytest.approx(start, rel=1e-3)
+
+
 @pytest.mark.parametrize("hung", [False, True], ids=["afloat", "beside a pendulum"])
 @pytest.mark.parametrize("seed", range(2))
 def test_of_trees_lone_bodies_and_what_hangs_on_the_world(seed, hung):

@@ -148,7 +148,10 @@ class Expressions(Arithmetic):
         """Where ``value[index]`` is: a view, or the address of a number as a value of its type."""
         if not isinstance(value.type, Array):
             raise self.fail(node, f"{value.type} cannot be indexed")
-        for part in index.elts if isinstance(index, ast.Tuple) else [index]:
+        parts = index.elts if isinstance(index, ast.Tuple) else [index]
+        if any(isinstance(part, ast.Slice) for part in parts[:-1]):
+            raise self.fail(node, "no index comes after a slice")  # of that, it would be: of rows, not in each
+        for part in parts:
             if not isinstance(value.type, Array):
                 raise self.fail(node, "too many indices")
             value = self._entry(value, part, node)

@@ -65,7 +65,8 @@ def energies_left(s: StepArrays, layout: Layout, energies: Energies) -> bool:
     _add_kinetic(s, layout, counted, y, energies, LEFT)
     _whiten(s, layout, root, free, y)
     _add_kinetic(s, layout, counted, y, energies, FREE)
-    energies[:, MOVING] = energies[:, FREE]
+    for k in range(len(energies)):
+        energies[k, MOVING] = energies[k, FREE]
     _whiten(s, layout, root, changed.q, z)
     _whiten(s, layout, root, fall, f)
     for k in s.sleep.moving_lone[: s.sleep.counts[2]]:

@@ -39,9 +39,11 @@ from recursive_dyn.simulation.stepping.led_motors import took
 from recursive_dyn.simulation.stepping.lent_forces import aim_back, go_on, lend, note_pressing, shift_rows, take_back
 from recursive_dyn.simulation.stepping.lone_bodies import kicked, moving_alone, straight
 from recursive_dyn.simulation.stepping.pressed import note_pressed, only_pressed, pressed_before, put_in
+from recursive_dyn.simulation.stepping.slowed_trees import keep_below, led_far
 from recursive_dyn.simulation.stepping.step_arrays import FreeRoom, StepArrays
 from recursive_dyn.simulation.stepping.stopped_trees import keep_slow, led_back
 from recursive_dyn.simulation.stepping.struck_into import STRUCK, note_flown, strikes_into
+from recursive_dyn.simulation.stepping.tree_energies import Energies
 from recursive_dyn.simulation.stepping.wild_steps import WILD, swift
 
 
@@ -155,10 +157,13 @@ def solve_and_settle(
     if s.into[0] > 0 and leads_into(s, layout, contacts, earlier, bounds):
         return INTO
     poses = s.present.poses[:].copy() if s.part[1] > 1 else s.present.poses[:0]
-    energies = np.empty((s.impulses.changes.strikes[0] if n > 0 and s.placed[0] else 0, 3))
+    energies = np.empty((s.impulses.changes.strikes[0] if n > 0 and s.placed[0] else 0, 4))
     bounced = len(energies) > 0 and energies_left(s, layout, energies)
     kinetic = np.empty(layout.groups if s.counts[1] > 0 else 0)
     led = s.counts[1] > 0 and led_back(s, layout, kinetic)
+    left = np.empty(layout.groups if s.placed[0] and len(floating) > 0 else 0)
+    taken = np.empty(len(left))
+    far = len(left) > 0 and led_far(s, layout, s.counts[2] > 0 or n > 0, bounced, left, taken)
     throws = n > 0 and s.into[3] > 0 and note_flown(s)
     if s.counts[2] > 0 or n > 0:
         straight(s.trees, s.lone, floating, s.present, s.impulses.changes.q)
@@ -175,11 +180,9 @@ def solve_and_settle(
             return STRUCK
         if len(s.trees.bases) > 0:
             _settle(s, contacts)
-        code = keep_energies(s, layout, contacts, energies) if bounced else DONE
+        code = _kept(s, layout, contacts, energies, bounced, left, taken, far)
         if code != DONE:
             return code
-        if (bounced or len(s.trees.bases) > 0) and not seen(s.present, s.q, s.v, s.parameters):
-            return LOST
     if s.part[1] > 1:
         felt_by_bodies(contacts, n, poses, s.kept.felt)
     if not (all_finite(s.q) and all_finite(s.v)):
@@ -198,6 +201,21 @@ def _settle(s: StepArrays, contacts: ContactTable) -> None:
         s.trees, s.owed, s.q, s.v, s.tau, drives, s.flight.acting, s.settings[0], contacts, n, floating, solved,
         touched, s.present,
     )  # fmt: skip
+
+
+@compiled
+def _kept(
+    s: StepArrays, layout: Layout, contacts: ContactTable, energies: Energies, bounced: bool, left: Floats,
+    taken: Floats, far: bool,
+) -> int:  # fmt: skip
+    """Let trees that ``bounced``, or were led ``far``, have the energies that were written for them, and be at the
+    state: DONE, or why not."""
+    code = keep_energies(s, layout, contacts, energies) if bounced else DONE
+    if code == DONE and far:
+        code = keep_below(s, layout, left, taken)
+    if code == DONE and (bounced or len(s.trees.bases) > 0) and not seen(s.present, s.q, s.v, s.parameters):
+        return LOST
+    return code
 
 
 @compiled

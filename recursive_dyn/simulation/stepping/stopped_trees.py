@@ -13,8 +13,8 @@ from recursive_dyn.codegen.compiled import Floats, compiled
 from recursive_dyn.contact.layout import Layout
 from recursive_dyn.contact.rows.responses import whitened
 from recursive_dyn.contact.tuning import LED_BACK
-from recursive_dyn.simulation.stepping.bounced_trees import factored
 from recursive_dyn.simulation.stepping.step_arrays import StepArrays
+from recursive_dyn.simulation.stepping.tree_energies import factored
 
 
 @compiled

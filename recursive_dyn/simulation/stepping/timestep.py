@@ -29,13 +29,13 @@ from recursive_dyn.simulation.present import Present
 from recursive_dyn.simulation.report import CUT, HURRIED
 from recursive_dyn.simulation.state import State
 from recursive_dyn.simulation.stepping.bounced_parts import Flown
-from recursive_dyn.simulation.stepping.bounced_trees import SHORTER, TOO_LONG
 from recursive_dyn.simulation.stepping.detection import Detection
 from recursive_dyn.simulation.stepping.leaps import LEAPS, MOST_LEAPS
 from recursive_dyn.simulation.stepping.led_into import INTO
 from recursive_dyn.simulation.stepping.looked_after_blows import looked_after_blows
 from recursive_dyn.simulation.stepping.looked_into import looked_into
 from recursive_dyn.simulation.stepping.parts_of_flight import PartTooLong, TooFar, pieces, too_fast
+from recursive_dyn.simulation.stepping.slowed_trees import SHORTER, TOO_LONG
 from recursive_dyn.simulation.stepping.step_forces import StepForces
 from recursive_dyn.simulation.stepping.struck_into import STRUCK
 from recursive_dyn.simulation.stepping.wild_steps import WILD, WildSteps

@@ -32,7 +32,7 @@ from recursive_dyn.contact.rows.turning import corrected, ended, judged
 from recursive_dyn.contact.rows.warm_start import matched, started, to_world_axes
 from recursive_dyn.contact.sinking import bounded, is_bounded, left_to_lift, put_in, settled, straightened
 from recursive_dyn.contact.spinning import give_back, struck_trees
-from recursive_dyn.contact.tuning import PUSHING
+from recursive_dyn.contact.tuning import FAILED, PUSHING
 from recursive_dyn.contact.withdrawing import withdraw
 
 
@@ -82,7 +82,7 @@ def solve(given: ImpulseProblem) -> ImpulseFacts:
     straightened(whole, these, early, bends, bounced)
     most = left_to_lift(problem, whole, these, early, root, pushes, put)
     _velocities(problem, y, pushes, root, V)
-    ends, states = np.empty((len(problem.lone.links), 6)), _gaps(problem, whole, wanted, began)
+    ends, states = np.empty((len(problem.lone.links), 6)), _gaps(problem, whole, wanted, began, residual)
     ended(problem, V, ends)
     _positions(problem, whole, these, states, root, V, most, ends)
     if give_back(problem, whole, these, bounced, states.push, ends, V):
@@ -179,7 +179,7 @@ def _date(problem: ImpulseProblem, it: Island, z: Floats) -> None:
 
 
 @compiled
-def _gaps(problem: ImpulseProblem, whole: Island, wanted: Floats, began: Floats) -> Gaps:
+def _gaps(problem: ImpulseProblem, whole: Island, wanted: Floats, began: Floats, residual: float) -> Gaps:
     """The gaps of all rows where impulses alone lead."""
     n, m, given, options = len(whole.targets), len(whole.Q), problem.rows, problem.options
     gaps, acted, z = np.empty(n + m), np.empty(n + m), np.empty(len(whole.y))
@@ -190,9 +190,10 @@ def _gaps(problem: ImpulseProblem, whole: Island, wanted: Floats, began: Floats)
         gaps[n + s], bounded[n + s], acted[n + s] = given.gaps[s], given.stops[s], options.h * whole.Q[s]
     for k in range(len(z)):
         z[k] = share * options.h * whole.y[k]
+    exact = residual <= FAILED or not is_short(options.iterations, options.microseconds)  # what ended early cannot pay
     return Gaps(
         gaps, began, wanted, bounded, acted, given.holds, z, share, options.h, np.empty(n + m), np.zeros(n + m),
-        np.empty(n + m, dtype=np.bool_), immobile(whole.rows), not is_short(options.iterations, np.inf),
+        np.empty(n + m, dtype=np.bool_), immobile(whole.rows), exact,
     )  # fmt: skip
 
 

@@ -95,10 +95,10 @@ DEPENDENT = 1e-8  # relative length below which an iterate adds nothing to those
 
 # Positions
 SEPARATION_SWEEPS = 200  # at most
-PATIENT_SWEEPS = 40  # of these, after which pushes are found all at once
+PATIENT_SWEEPS = 100  # of these, after which pushes are found all at once
 EVEN = 4.0  # times as mobile as what it touches, at most, is what is pushed all at once
 HEAVY = 10.0  # times heavier than it is, from where on what is light opens slowly
-OPENED, OPENED_SHARE = 2.5e-4, 0.1  # m, and share of the deepest overlap: how far what is heavy opens off light things
+OPENED, OPENED_SHARE = 2.5e-4, 0.02  # m, and share of the deepest overlap: how far what is heavy opens off light things
 SOFT, STIFF, STIFFER = 10.0, 1e7, 100.0  # times what moves a gap by 1, by which its push grows as it lacks 1: at first,
 # at last, and by how much more at each minimum
 PUSH_STEPS, PUSH_FACTORS = 100, 40  # at most, to where nothing overlaps, and how many of them with factors of their own

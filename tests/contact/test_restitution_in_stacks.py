@@ -25,8 +25,8 @@ def falling(seed: int, restitution: float) -> Scene:
 
 @pytest.mark.parametrize("restitution", [0.4, 1.0, *(pytest.param(e, marks=pytest.mark.slow) for e in (0.2, 0.8))])
 def test_heavy_on_light_gains_nothing_in_a_step(restitution):
-    """But for what lifts both out of the overlap that was told, and the heavy one by 0.7 mm: what it is deeper by as
-    the light one turns, is pushed apart in the next step. The light one is squeezed: a hundredth of what the heavy one
+    """But for what lifts both out of the overlap that was told, and the heavy one by 0.7 mm: as the light one turns, it
+    is deeper by that, which opens in the next step. The light one is squeezed: a hundredth of what the heavy one
     presses with, unbalanced, throws it out at kilojoules."""
     for seed in (2, 5, 9, 10, 11):
         with mirror(falling(seed, restitution), 1 / 60, "linearly_implicit_rk4") as shown:

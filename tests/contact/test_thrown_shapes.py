@@ -24,8 +24,8 @@ def test_nothing_passes_what_it_is_thrown_at(kind, seed):
 
 
 def test_what_there_is_no_room_for_is_still_told():
-    """As many parts as there were room for are what a step takes at most, and what goes through is counted."""
+    """Twice as many parts as there are said to be are what a step takes at most; what goes through is counted."""
     found = throws("torus", "wall", 2, 10, substeps=16)
-    assert max(throw.parts for throw in found) == 16
+    assert 16 < max(throw.parts for throw in found) <= 32
     through = [throw for throw in found if throw.lowest < 0.0]
     assert through and all(throw.hurried > 0 for throw in through)

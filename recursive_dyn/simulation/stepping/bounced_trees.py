@@ -31,7 +31,7 @@ from recursive_dyn.simulation.kept.momentum import (
 )
 from recursive_dyn.simulation.present import seen
 from recursive_dyn.simulation.stepping.impulses import pulled
-from recursive_dyn.simulation.stepping.slowed_trees import FAR, SEEN, TOO_LONG, may_be_shorter, slow_inside
+from recursive_dyn.simulation.stepping.slowed_trees import FAR, SEEN, TOO_LONG, keep_below, may_be_shorter, slow_inside
 from recursive_dyn.simulation.stepping.step_arrays import StepArrays
 from recursive_dyn.simulation.stepping.tree_energies import (
     FLOATS,
@@ -128,6 +128,21 @@ def _settle(s: StepArrays, left: Floats, free: Floats, fall: Floats) -> None:
         if not pushed_tree(s, k):
             corrected_base(trees, k, linear, s.owed.spin[k], left, s.present)
             corrected_base(trees, k, linear, s.owed.spin[k], free, s.present)
+
+
+@compiled
+def bring_down(
+    s: StepArrays, layout: Layout, contacts: ContactTable, energies: Energies, bounced: bool, left: Floats,
+    taken: Floats, far: bool,
+) -> int:  # fmt: skip
+    """Let trees that ``bounced``, or were led ``far``, have the energies that were written for them, and be at the
+    state: DONE, or why not."""
+    code = keep_energies(s, layout, contacts, energies) if bounced else DONE
+    if code == DONE and far:
+        code = keep_below(s, layout, left, taken)
+    if code == DONE and (bounced or len(s.trees.bases) > 0) and not seen(s.present, s.q, s.v, s.parameters):
+        return LOST
+    return code
 
 
 @compiled

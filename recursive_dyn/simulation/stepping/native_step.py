@@ -30,7 +30,7 @@ from recursive_dyn.simulation.kept.settling import settled
 from recursive_dyn.simulation.kept.sleeping import WOKEN, Sleepers, put_back, rouse, sifted, told_asleep
 from recursive_dyn.simulation.present import seen
 from recursive_dyn.simulation.stepping.borne_loads import bear, leave
-from recursive_dyn.simulation.stepping.bounced_trees import energies_left, keep_energies
+from recursive_dyn.simulation.stepping.bounced_trees import bring_down, energies_left
 from recursive_dyn.simulation.stepping.bouncing import note_bouncing
 from recursive_dyn.simulation.stepping.impulses import acted_here, forces_here, moved, pulled_here, swinging
 from recursive_dyn.simulation.stepping.leaps import leapt
@@ -39,11 +39,10 @@ from recursive_dyn.simulation.stepping.led_motors import took
 from recursive_dyn.simulation.stepping.lent_forces import aim_back, go_on, lend, note_pressing, shift_rows, take_back
 from recursive_dyn.simulation.stepping.lone_bodies import kicked, moving_alone, straight
 from recursive_dyn.simulation.stepping.pressed import note_pressed, only_pressed, pressed_before, put_in
-from recursive_dyn.simulation.stepping.slowed_trees import keep_below, led_far
+from recursive_dyn.simulation.stepping.slowed_trees import led_far
 from recursive_dyn.simulation.stepping.step_arrays import FreeRoom, StepArrays
 from recursive_dyn.simulation.stepping.stopped_trees import keep_slow, led_back
 from recursive_dyn.simulation.stepping.struck_into import STRUCK, note_flown, strikes_into
-from recursive_dyn.simulation.stepping.tree_energies import Energies
 from recursive_dyn.simulation.stepping.wild_steps import WILD, swift
 
 
@@ -180,7 +179,7 @@ def solve_and_settle(
             return STRUCK
         if len(s.trees.bases) > 0:
             _settle(s, contacts)
-        code = _kept(s, layout, contacts, energies, bounced, left, taken, far)
+        code = bring_down(s, layout, contacts, energies, bounced, left, taken, far)
         if code != DONE:
             return code
     if s.part[1] > 1:
@@ -201,21 +200,6 @@ def _settle(s: StepArrays, contacts: ContactTable) -> None:
         s.trees, s.owed, s.q, s.v, s.tau, drives, s.flight.acting, s.settings[0], contacts, n, floating, solved,
         touched, s.present,
     )  # fmt: skip
-
-
-@compiled
-def _kept(
-    s: StepArrays, layout: Layout, contacts: ContactTable, energies: Energies, bounced: bool, left: Floats,
-    taken: Floats, far: bool,
-) -> int:  # fmt: skip
-    """Let trees that ``bounced``, or were led ``far``, have the energies that were written for them, and be at the
-    state: DONE, or why not."""
-    code = keep_energies(s, layout, contacts, energies) if bounced else DONE
-    if code == DONE and far:
-        code = keep_below(s, layout, left, taken)
-    if code == DONE and (bounced or len(s.trees.bases) > 0) and not seen(s.present, s.q, s.v, s.parameters):
-        return LOST
-    return code
 
 
 @compiled

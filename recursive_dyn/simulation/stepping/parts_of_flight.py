@@ -12,6 +12,7 @@ from recursive_dyn.simulation.report import HALVED, HALVINGS
 from recursive_dyn.simulation.stepping.step_forces import StepForces
 
 HALVES = 2  # into which a part is cut that gets too far into something
+FINEST = 1 << 30  # into which no part is cut again, whatever is how fast
 AT_ONCE = 16  # parts, up to which a step is cut into as many as that asks for: of more, most fly free
 
 

@@ -34,7 +34,7 @@ from recursive_dyn.simulation.stepping.leaps import LEAPS, MOST_LEAPS
 from recursive_dyn.simulation.stepping.led_into import INTO
 from recursive_dyn.simulation.stepping.looked_after_blows import looked_after_blows
 from recursive_dyn.simulation.stepping.looked_into import looked_into
-from recursive_dyn.simulation.stepping.parts_of_flight import PartTooLong, TooFar, pieces, too_fast
+from recursive_dyn.simulation.stepping.parts_of_flight import FINEST, PartTooLong, TooFar, pieces, too_fast
 from recursive_dyn.simulation.stepping.slowed_trees import SHORTER, TOO_LONG
 from recursive_dyn.simulation.stepping.step_forces import StepForces
 from recursive_dyn.simulation.stepping.struck_into import STRUCK
@@ -175,7 +175,8 @@ class Timestep:
             while left:
                 k, n = step[:] = left.pop()
                 self._state.clock[0] = time + k * h / n
-                times = self._part(machine, simulation, tau, h / n, min(parts, n) < self.settings.substeps)
+                room = min(parts, n) < self.settings.substeps and n < FINEST
+                times = self._part(machine, simulation, tau, h / n, room)
                 if times > 1:
                     left += pieces((k, n), times)
                     parts += times - 1

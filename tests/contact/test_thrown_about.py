@@ -63,8 +63,11 @@ def assert_not_thrown(d, seeds, *how) -> None:
 
 @pytest.mark.parametrize(
     ("size", "frictions", "iterations", "looks"),
-    [((5, 6), LIVELY, 40, np.inf), ((5, 6), LIVELY, 200, 700), ((5, 6), LIVELY, 2, np.inf), ((3, 3), DULL, 200, 250)],
-)
+    [
+        pytest.param((5, 6), LIVELY, 40, np.inf, marks=pytest.mark.slow), ((5, 6), LIVELY, 200, 700),
+        pytest.param((5, 6), LIVELY, 2, np.inf, marks=pytest.mark.slow), ((3, 3), DULL, 200, 250),
+    ],
+)  # fmt: skip
 def test_contacts_get_no_faster_than_three_times_what_was(d, size, frictions, iterations, looks):
     """Fifteen, 4, 3.4 and 3.1 times, and told to miss laws by 55 m/s, where nothing was faster than 2."""
     assert_not_thrown(d, range(6), size, frictions, iterations, looks)
@@ -104,7 +107,7 @@ def kicked_bricks(count: int, width: int, seed: int) -> tuple[Scene, np.ndarray]
     return scene, 0.3 * rng.normal(size=(count, 3))
 
 
-@pytest.mark.parametrize(("bricks", "width", "looks"), [(9, 3, 400), (30, 6, 150)])
+@pytest.mark.parametrize(("bricks", "width", "looks"), [(9, 3, 400), pytest.param(30, 6, 150, marks=pytest.mark.slow)])
 def test_no_brick_flies_off(monkeypatch, bricks, width, looks):
     """By 43 and 90 m/s they did, of a wall that falls by 0.3 and 0.6 m: solves that end bounce light ones at up to
     24, as Newton's restitution has it."""

@@ -71,7 +71,7 @@ def throw(sim: rd.Simulation, random: np.random.Generator) -> None:
 
 @pytest.mark.parametrize("rule", MOST)
 @pytest.mark.parametrize("place", ["room", "ground"])
-@pytest.mark.parametrize("kind", ["2", "3", "6", "doll"])
+@pytest.mark.parametrize("kind", ["2", "3", "6", pytest.param("doll", marks=pytest.mark.slow)])
 def test_no_step_wins_energy(kind, place, rule):
     for (h, parts), (restitution, friction) in zip(SOLVES, MATERIALS, strict=True):
         random = np.random.default_rng(0)

@@ -295,7 +295,7 @@ def test_contacts_found_once_a_call_hold_what_is_fast_too(steps, hz, speed):
     kinds = shapes.Box((0.2, 0.15, 0.1)), shapes.Sphere(0.08), shapes.Capsule(0.06, 0.2), shapes.Cylinder(0.08, 0.1)
     for k in range(8):
         put(scene, f"b{k}", kinds[k % 4], at(0.5 * (k % 3), 0.5 * (k // 3), 0.8, rng.uniform(-2, 2, 3)))
-    with mirror(scene, 1 / hz, ground=False) as shown:
+    with mirror(scene, 1 / hz, "linearly_implicit_rk4", ground=False) as shown:
         shown.sim.contact.detect = "frame"
         for k in range(8):
             set_twist(shown.sim, f"b{k}", 4.0 * rng.normal(size=3), (0, 0, -speed))

@@ -21,6 +21,7 @@ from recursive_dyn.contact.tuning import (
     FIRST_SWEEPS,
     HOPELESS,
     LEAST_STEPS,
+    LIMITED,
     MOMENTS_STEPS,
     PATIENCE,
     SWEEPS_BETWEEN,
@@ -64,7 +65,8 @@ def solve_island(it: Island, iterations: int, tolerance: float) -> tuple[int, fl
         else:
             change = found
         if patient:
-            change = rescued(it, kept, change, iterations, tolerance)
+            if iterations >= LIMITED:  # it takes many times as long as less than that
+                change = rescued(it, kept, change, iterations, tolerance)
             attempt = ATTEMPTS
             while few and change > tolerance and attempt < len(DIRECT_SOFTNESS):
                 read(it, kept)

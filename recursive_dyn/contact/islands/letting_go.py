@@ -13,7 +13,7 @@ import numpy as np
 
 from recursive_dyn.codegen.compiled import compiled
 from recursive_dyn.contact.blocks import Island, accumulate, along_three
-from recursive_dyn.contact.islands.passivity import Lent, gain, tame
+from recursive_dyn.contact.islands.passivity import Lent, gain, shrink, tame
 from recursive_dyn.contact.islands.squeezing import clear
 from recursive_dyn.contact.rows.lasting import length
 from recursive_dyn.contact.sweeps.mixing import read, unknowns, write
@@ -73,7 +73,7 @@ def _loosened(it: Island, none: Lent, most: float) -> None:
     while _fastest(it, share) > most and share > 0.0:
         share = 0.5 * share if share > LOOSE else 0.0
     if share < 1.0:
-        _shrink(it, share)
+        shrink(it, share)
 
 
 @compiled
@@ -124,14 +124,3 @@ def _speed(it: Island, c: int, share: float) -> float:
     u = it.rows.speed[c]
     v0, v1, v2 = along_three(it.rows, c, 0.0, 0.0, 0.0, it.y)
     return length(u[0] + share * v0, u[1] + share * v1, u[2] + share * v2)
-
-
-@compiled
-def _shrink(it: Island, share: float) -> None:
-    """A share of the island's impulses."""
-    for c in it.contacts:
-        for i in range(6):
-            it.P[c, i] *= share
-    for s in it.scalars:
-        it.Q[s] *= share
-    accumulate(it)

@@ -135,10 +135,16 @@ def tame(it: Island, none: Lent) -> float:
     share = 1.0
     if whole > 0.0:
         share = max(0.5 - 0.5 * whole / square, 0.0) if square > 0.0 else 0.0
-        for c in it.contacts:
-            for i in range(6):
-                it.P[c, i] *= share
-        for s in it.scalars:
-            it.Q[s] *= share
-        accumulate(it)
+        shrink(it, share)
     return share
+
+
+@compiled
+def shrink(it: Island, share: float) -> None:
+    """A share of the island's impulses."""
+    for c in it.contacts:
+        for i in range(6):
+            it.P[c, i] *= share
+    for s in it.scalars:
+        it.Q[s] *= share
+    accumulate(it)

@@ -21,6 +21,7 @@ OUTCOMES = {  # of a page's examples, one after the other
     "performance.md": "count.total > 100 and a.shape == (4096, 8) and simulation.time > 9.99",
     "integrators.md": "report.halvings >= report.steps_halved > 0 and report.unexplained_energy == 0.0",
     "mechanisms.md": "len(joint.coordinates) == 5 and len(machine.bodies) >= 6",
+    "motors.md": "abs(simulation.v[0] - 1.0) < 1e-6 and simulation.motor_forces['arm.angle'].force != 0.0",
     "contact.md": "motion.time > 1.9 and motion.solution.converged and motion.solution.penetration < 1e-3",
     "queries.md": "inside + (moved.body,) == ('crate', 'ball') and np.allclose([near.distance, ranges[0]], 0.8, 1e-3)",
     "control.md": "np.abs(error).max() < 1e-2 and np.abs(left).max() < 1e-2",

@@ -17,7 +17,7 @@ class Gaps(NamedTuple):
     bounded (n + m,): which cannot be negative; acted (n + m,): impulses times h; holds (m,): rows along which nothing
     is pushed. z: whitened positions, which follow impulses for ``share`` of the step h. most (n + m,): what gaps may be
     pushed to; push, active (n + m,): what moves them, and which were found to overlap. least: mobility up to which a
-    gap cannot be moved. exact: whether what sweeps do not settle is found all at once.
+    gap cannot be moved. exact: whether what sweeps do not settle is found all at once; sweeps: so many at most.
     """
 
     gaps: Floats
@@ -34,6 +34,7 @@ class Gaps(NamedTuple):
     active: Flags
     least: float
     exact: bool
+    sweeps: int
 
 
 @compiled

@@ -18,7 +18,6 @@ from recursive_dyn.contact.tuning import (
     OPENED_SHARE,
     PATIENT_SWEEPS,
     PUSH_ARM,
-    SEPARATION_SWEEPS,
     SETTLED,
 )
 
@@ -153,10 +152,11 @@ def _push_apart(it: Island, these: Gaps, slop: float) -> bool:
         c = gap_number(it, k)
         these.push[c], these.active[c] = 0.0, False
     before = these.z.copy()
-    settled = _push_on(it, these, slop, PATIENT_SWEEPS)
+    patience = min(PATIENT_SWEEPS, these.sweeps)
+    settled = _push_on(it, these, slop, patience)
     rubbed = settled and _rub_along(it, these)
     if rubbed:
-        settled = _push_on(it, these, slop, PATIENT_SWEEPS)
+        settled = _push_on(it, these, slop, patience)
     if settled or late(it.time):
         return False
     z, push, active = these.z.copy(), these.push.copy(), these.active.copy()
@@ -166,9 +166,9 @@ def _push_apart(it: Island, these: Gaps, slop: float) -> bool:
         these.z[:] = z
         these.push[:] = push
         these.active[:] = active
-        _push_on(it, these, slop, SEPARATION_SWEEPS)
+        _push_on(it, these, slop, these.sweeps)
         if not rubbed and _rub_along(it, these):
-            _push_on(it, these, slop, SEPARATION_SWEEPS)
+            _push_on(it, these, slop, these.sweeps)
     return weight > HEAVY
 
 

@@ -32,7 +32,7 @@ from recursive_dyn.contact.rows.turning import corrected, ended, judged
 from recursive_dyn.contact.rows.warm_start import matched, started, to_world_axes
 from recursive_dyn.contact.sinking import bounded, is_bounded, left_to_lift, put_in, settled, straightened
 from recursive_dyn.contact.spinning import give_back, struck_trees
-from recursive_dyn.contact.tuning import FAILED, PUSHING
+from recursive_dyn.contact.tuning import FAILED, LEAST_SEPARATION, PUSHING, SEPARATION_SWEEPS
 from recursive_dyn.contact.withdrawing import withdraw
 
 
@@ -191,9 +191,10 @@ def _gaps(problem: ImpulseProblem, whole: Island, wanted: Floats, began: Floats,
     for k in range(len(z)):
         z[k] = share * options.h * whole.y[k]
     exact = residual <= FAILED or not is_short(options.iterations, options.microseconds)  # what ended early cannot pay
+    sweeps = max(min(int(options.iterations), SEPARATION_SWEEPS), LEAST_SEPARATION)
     return Gaps(
         gaps, began, wanted, bounded, acted, given.holds, z, share, options.h, np.empty(n + m), np.zeros(n + m),
-        np.empty(n + m, dtype=np.bool_), immobile(whole.rows), exact,
+        np.empty(n + m, dtype=np.bool_), immobile(whole.rows), exact, sweeps,
     )  # fmt: skip
 
 

@@ -28,7 +28,7 @@ def overlapping(seed: int, ratio: float) -> tuple[Island, Gaps, np.ndarray]:
     gaps, no = rng.uniform(-1e-2, 1e-2, 14), np.zeros(14)
     these = Gaps(
         gaps, no.copy(), np.full(14, np.nan), np.full(14, True), no.copy(), np.zeros(0, dtype=bool),
-        np.zeros(len(it.y)), 0.5, 1 / 240, np.full(14, np.inf), no.copy(), np.full(14, False), 0.0, True,
+        np.zeros(len(it.y)), 0.5, 1 / 240, np.full(14, np.inf), no.copy(), np.full(14, False), 0.0, True, 200,
     )  # fmt: skip
     return it, these, A
 

@@ -15,6 +15,7 @@ BRICK = (0.4, 0.2, 0.15)  # m
 DENSITY = 600.0  # kg/m^3
 JOSTLE = 0.5  # m/s and rad/s, of bricks at the start
 SEED = 7
+BUDGETS = (1000, 15, 1)  # iterations: exact, and for games
 
 
 def task(
@@ -83,10 +84,16 @@ def ragdolls(count: int = 4) -> Task:
     return task(f"{count} ragdolls falling", 2.0, [], dolls=dolls)
 
 
+def allowed(task: Task, iterations: int) -> Task:
+    """The same, whose solves may take so many iterations of ours."""
+    return replace(task, name=f"{task.name}, {iterations} iterations", iterations=iterations)
+
+
 def tasks() -> dict[str, Task]:
-    """All of them, by name, and those in which things are fast in a game's steps too."""
+    """All of them, by name, those in which things are fast in a game's steps too, and walls with other budgets."""
     found = [wall(30), wall(100), dominoes(), pit(), ragdolls()]
     found += [replace(each, name=f"{each.name}, 1/60 s", timestep=FRAME) for each in found[2:]]
+    found += [allowed(wall(bricks), iterations) for bricks in (30, 100) for iterations in BUDGETS]
     return {each.name: each for each in found}
 
 

@@ -172,7 +172,7 @@ def test_a_parallelogram_passes_its_dead_centre(integrator, gravity):
     start = d.kinetic_energy(simulation.q, simulation.v) + d.potential_energy(simulation.q)
     for _ in range(1200):
         simulation.step()
-        # on the line rows depend on each other, and what is left of them is up to 1e-6, as docs/integrators.md says
+        # on the line rows depend on each other, and what is left of them is up to 1e-6, see docs/integrator_methods.md
         assert np.abs(d.constraint_errors(simulation.q, simulation.v)).max() < 1e-6
         assert abs(simulation.q[0] - simulation.q[2]) < 1e-4
     assert simulation.q[0] < -10.0

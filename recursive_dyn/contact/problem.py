@@ -134,6 +134,24 @@ def earlier_of(table: ContactTable) -> EarlierContacts:
     )  # fmt: skip
 
 
+@compiled
+def earlier_by(table: ContactTable, ratio: float) -> EarlierContacts:
+    """The same, whose impulses are those that a step, or part of one, gives that is so many times as long; of what
+    glides they are as they were, as they change by more than that where a step is cut for it."""
+    these = earlier_of(table)
+    if ratio == 1.0:
+        return these
+    impulses, moments = table.impulses.copy(), table.moments.copy()
+    for c in range(table.size[0]):
+        for i in range(3 if table.gliding[c] == 0 else 0):
+            impulses[c, i] *= ratio
+            moments[c, i] *= ratio
+    return EarlierContacts(
+        these.size, these.keys, these.points, these.normals, these.gaps, impulses, moments, these.arms, these.levels,
+        these.debts, these.ways,
+    )  # fmt: skip
+
+
 class Options(NamedTuple):
     """h: the step, s; position_share: of it by which positions follow a change of velocity; rest_speed: of approach up
     to which surfaces rest on each other, m/s; clock: address of what counts microseconds (``budget``), 0 for none; the

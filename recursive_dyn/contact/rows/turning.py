@@ -7,7 +7,8 @@ with what is found then, the trapezoidal rule. Semi-implicit Euler's velocities 
 impulses between two of them act at the old place, all of them (see ``bending``, too). The rest, of second order and
 either sign, is measured: every contact carries as debt the energy that it brought in beyond what friction took, and its
 next correction is so much smaller, or larger.
-A contact that was not there, that bounced, or whose impulse jumps, is not corrected.
+A contact that was not there, that bounced, or whose impulse jumps, is not corrected; what a blow takes is lost: else
+a disc that slapped down flat got up again.
 """
 
 from __future__ import annotations
@@ -240,7 +241,8 @@ def judged(
             _wrench(problem, c, i, True, w)
             work += shares[c] * _power(problem, c, w, begun, twists)
         rubbed = 0.5 * (_rubbed(problem, c, P, start) + _rubbed(problem, c, P, end))
-        turn = abs(dot(P, free) - dot(P, start))
+        goes_on = contacts.levels[c] == LASTING and known_of(problem.earlier, i) == LASTING
+        turn = abs(dot(P, free) - dot(P, start)) if goes_on or contacts.gliding[c] != 0 else 0.0
         owed = problem.earlier.debts[i]
         contacts.debts[c] = max(owed + work - rubbed, min(owed, -CREDIT * turn))
 

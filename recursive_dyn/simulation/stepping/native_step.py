@@ -14,7 +14,7 @@ from recursive_dyn.contact.problem import (
     FreeInertias,
     ImpulseProblem,
     Options,
-    earlier_of,
+    earlier_by,
     is_short,
 )
 from recursive_dyn.contact.rows.warm_start import felt_by_bodies
@@ -274,7 +274,7 @@ def _problem(
         s.frames, s.lone, _moving(s.sleep), contacts,
         FreeInertias(given.centers[:k], given.start_twists[:k], given.twists[:k], given.masses[:k], given.spins[:k]),
         first_rows(s.rows, m),
-        earlier_of(earlier),
+        earlier_by(earlier, float(s.kept.cut[0]) / float(s.part[1])),
         Options(x[0], x[1], x[2], x[3], x[4], x[5], x[6], int(x[7]), x[10], int(x[11])),
         Changes(changed.v, changed.q, changed.since, free.twists[:k], free.ways[:k], changed.row_impulses[:m],
                 changed.acted, changed.steady, changed.strikes, changed.islands, changed.struck),

@@ -228,8 +228,8 @@ def _solved(s: StepArrays, layout: Layout, contacts: ContactTable, earlier: Cont
     s.into[1] = AGAIN
     motors = aim(it, s.q, s.v, s.kept.rows, base, h, s.settings[1], s.parameters)
     aim_back(s)
-    gaps, again, still = np.empty(n), True, s.sleep.still
-    gaps[:] = contacts.gaps[:n]
+    again, still, gaps, points = True, s.sleep.still, contacts.gaps[:n].copy(), contacts.points[:n].copy()
+    normals, coasting = contacts.normals[:n].copy(), s.lone.coasting.copy()
     while again:
         rows = active_rows(s.sources, s.rows, s.numbers, s.kept.rows, s.q, s.v, h, s.parameters, still, answering)
         shift_rows(s, rows)
@@ -241,7 +241,8 @@ def _solved(s: StepArrays, layout: Layout, contacts: ContactTable, earlier: Cont
         answering[2 : 2 + nv] = it.diagonal
         if not evaluated_awake(s.impulses.factors, s.q, answering, answering[:0], s.parameters):
             return False
-        contacts.gaps[:n] = gaps
+        contacts.gaps[:n], contacts.points[:n], contacts.normals[:n] = gaps, points, normals  # a solve changes them
+        s.lone.coasting[:] = coasting
         facts = solve(_problem(s, layout, contacts, earlier, free, known, acted, pulled, forces))
         go_on(s)
         s.facts[0], s.facts[1], s.facts[2] = float(facts.rows), float(facts.islands), float(facts.sweeps)

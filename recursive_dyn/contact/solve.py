@@ -146,7 +146,7 @@ def _positions(
             restrain(problem, these, root, before, z)
         bounded(problem, whole, these, root, most, ends, z)
         for k in range(total):
-            if pushed[k]:
+            if pushed[k] or most[k] < np.inf:
                 remain(member(whole, these, k), states, left)
         expand(problem.layout, problem.factors, root, z, problem.moving.links, V, changes.q)
         _free_twists(problem.free, z[problem.layout.nv : len(z)], changes.free_ways)

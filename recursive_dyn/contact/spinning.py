@@ -21,7 +21,7 @@ from recursive_dyn.contact.blocks import Island, add_impulse
 from recursive_dyn.contact.islands.impacts import Bounced
 from recursive_dyn.contact.islands.islands import Partition, member
 from recursive_dyn.contact.problem import BOUNCES, DRIVEN, ELSEWHERE, MEETS, ONLY_BOUNCES, ImpulseProblem
-from recursive_dyn.contact.rows.lasting import BOUNCED, closing, dot, floats, is_sprung, lone_of, row, tree_of
+from recursive_dyn.contact.rows.lasting import BOUNCED, PUT, closing, dot, floats, is_sprung, lone_of, row, tree_of
 from recursive_dyn.contact.rows.spins import spin_of, turned_by
 from recursive_dyn.contact.rows.targets import closes_loops
 from recursive_dyn.contact.rows.turning import lifted
@@ -187,7 +187,7 @@ def struck_trees(
             changes.islands[slot] = count
         for c in it.contacts:
             if _bounces(it, c, bounced):
-                problem.contacts.levels[c] = BOUNCED
+                problem.contacts.levels[c] += BOUNCED - problem.contacts.levels[c] % PUT
                 problem.contacts.debts[c] = _owing(problem, it, c, bounced[c], pushes[c], does)
                 add_impulse(it.rows, c, 1.0, it.P[c], it.y)
         count += 1

@@ -193,3 +193,20 @@ def test_a_heap_thrown_together_comes_apart_without_a_jump(seed):
             assert far.max() < PUSH_SPEED * H * (1 + LINEAR) + H * speed
             assert turned.max() < PUSH_SPEED * H / PUSH_ARM * (1 + LINEAR) + H * speed
             assert speed < 1e-6, "nobody moved, and pushing apart gives no speed"
+
+
+def test_what_is_put_into_the_ground_comes_out_by_one_sweep_a_step_as_it_bounces():
+    """A box with a limb, and another on it, 0.15 m in the ground, which would throw it back: it was forgotten that it
+    had not sunk, and it stayed there."""
+    scene, lively, h = Scene(), rd.Material(0.5, restitution=1.0), 1 / 60
+    scene.world.shapes.append(shapes.Plane(material=lively))
+    box = put(scene, "box", shapes.Box((0.4, 0.4, 0.4), material=lively), at(z=0.05))
+    put(scene, "top", shapes.Box((0.4, 0.4, 0.4), material=lively), at(z=0.45))
+    inner = Body("inner", mass=0.3, center_of_mass=(0.05, 0, 0), inertia=1e-3 * np.eye(3))
+    box.attach(inner, joints.revolute("x"))
+    with mirror(scene, h, "linearly_implicit_rk4", ground=False) as shown:
+        shown.sim.contact.iterations = 1
+        shown.sim.place("box", velocity=(0, 0, 0, 0, 0, -0.5))
+        for k in range(1, 9):
+            shown.step()
+            assert position(shown.sim, "box")[2] == pytest.approx(0.05 + k * PUSH_SPEED * h, abs=5e-4)

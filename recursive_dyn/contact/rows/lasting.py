@@ -16,7 +16,7 @@ from recursive_dyn.contact.problem import ELSEWHERE, NOWHERE, EarlierContacts, I
 from recursive_dyn.contact.tuning import EDGES, SAME_FACE, TURNS, WANDERS, WANDERS_GLIDING
 
 UNKNOWN, PLACED, LASTING = 0, 1, 2  # levels of what is known of a contact: nothing, its arms, that it presses smoothly;
-BOUNCED = -1  # until energy is settled, of one that a floating tree bounced by
+BOUNCED = 3  # until energy is settled, of one that a floating tree bounced by
 PUT = 4  # is added to those of what was built in each other, and is being pushed apart
 
 Three = tuple[float, float, float]
@@ -40,8 +40,7 @@ def placed(problem: ImpulseProblem, found: Integers, same: Integers) -> None:
 @compiled
 def known_of(earlier: EarlierContacts, i: int) -> int:
     """The level of an earlier contact, whether it was built so or not."""
-    level = earlier.levels[i]
-    return level - PUT if level >= PUT else level
+    return earlier.levels[i] % PUT
 
 
 @compiled

@@ -14,7 +14,7 @@ import numpy as np
 from recursive_dyn.codegen.compiled import Floats, Integers, compiled
 from recursive_dyn.contact.contact_buffer import ContactTable
 from recursive_dyn.contact.forest_layout import tree_arrays
-from recursive_dyn.contact.rows.lasting import BOUNCED
+from recursive_dyn.contact.rows.lasting import BOUNCED, PUT
 from recursive_dyn.dynamics.dynamics import Dynamics
 from recursive_dyn.dynamics.program_calls import equal
 from recursive_dyn.model.forest import blocks_of
@@ -197,7 +197,7 @@ def pushed_by(
     becomes 1 for trees that they did something to."""
     bodies = len(trees.bodies)
     for c in range(count):
-        if bounced and contacts.levels[c] != BOUNCED:
+        if bounced and contacts.levels[c] % PUT != BOUNCED:
             continue
         for side in range(2):
             body = contacts.a[c] if side == 0 else contacts.b[c]

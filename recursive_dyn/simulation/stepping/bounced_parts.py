@@ -19,7 +19,7 @@ import numpy as np
 
 from recursive_dyn.contact.contact_buffer import ContactTable
 from recursive_dyn.contact.problem import DRIVEN, MEETS, ONLY_BOUNCES, Changes
-from recursive_dyn.contact.rows.lasting import BOUNCED, UNKNOWN
+from recursive_dyn.contact.rows.lasting import BOUNCED, PUT
 from recursive_dyn.contact.spinning import is_too_much, share_of
 from recursive_dyn.dynamics.dynamics import Dynamics
 from recursive_dyn.integrators.integrator import StatePair
@@ -113,9 +113,10 @@ class BouncedParts:
         """What bounces apart from each other, and no motion leads; no contact is marked any more as one that
         bounced."""
         it, n = self._parts, int(contacts.size[0])
-        bounced = contacts.levels[:n] == BOUNCED
+        bounced = contacts.levels[:n] % PUT == BOUNCED
         lent = np.where(bounced, contacts.debts[:n], 0.0)
-        contacts.levels[:n][bounced], contacts.debts[:n][bounced] = UNKNOWN, 0.0
+        contacts.levels[:n][bounced] -= BOUNCED  # nothing is known of them, but whether they were put so
+        contacts.debts[:n][bounced] = 0.0
         touching = [(it.part(a), it.part(b)) for a, b in zip(contacts.a[:n], contacts.b[:n], strict=True)]
         leader = list(range(len(it.slots)))
         for a, b in touching:

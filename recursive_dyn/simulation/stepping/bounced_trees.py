@@ -18,7 +18,7 @@ from recursive_dyn.codegen.compiled import Floats, Integers, compiled
 from recursive_dyn.contact.contact_buffer import ContactTable
 from recursive_dyn.contact.layout import Layout, group_of
 from recursive_dyn.contact.problem import DRIVEN, MEETS
-from recursive_dyn.contact.rows.lasting import BOUNCED, UNKNOWN
+from recursive_dyn.contact.rows.lasting import BOUNCED, PUT
 from recursive_dyn.contact.spinning import is_too_much, share_of
 from recursive_dyn.simulation.flying.flight import DONE, LOST
 from recursive_dyn.simulation.kept.momentum import (
@@ -248,9 +248,9 @@ def _lengthen(s: StepArrays, layout: Layout, contacts: ContactTable, bounced: Mo
                 owed.linear[k, i] += shares[island] * bounced.linear[k, i]
                 owed.spin[k, i] += shares[island] * bounced.spin[k, i]
     for c in range(contacts.size[0]):
-        if contacts.levels[c] != BOUNCED:
+        if contacts.levels[c] % PUT != BOUNCED:
             continue
-        contacts.levels[c] = UNKNOWN
+        contacts.levels[c] -= BOUNCED  # nothing is known of it, but whether it was put so
         island = -1
         for side in range(2):
             group = group_of(layout, links, contacts.a[c] if side == 0 else contacts.b[c])

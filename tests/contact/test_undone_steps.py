@@ -1,11 +1,11 @@
-"""A step that Bullet's own bodies share goes back whole, with them, if a part of it fails."""
+"""A step that is undone leaves nothing: Bullet's own bodies that share it go back with it, and it is not counted."""
 
 import numpy as np
 import pytest
 from contact_scenes import at, bullet, bullet_ball, bullet_position, bullet_twist, mirror, put, set_twist
 
 import recursive_dyn as rd
-from scene import Scene, shapes
+from scene import Body, Scene, joints, shapes
 
 ROUGH = rd.Material(0.4, restitution=0.3)
 
@@ -61,3 +61,35 @@ def test_a_step_cut_in_parts_that_fails_goes_back_with_bullets_bodies(error):
                 twin.sim.step()
                 np.testing.assert_allclose(everything(shown, one, balls), everything(twin, other, twins), atol=1e-12)
         assert failed >= 2
+
+
+def flights(scene: Scene, velocity: tuple[float, float, float], steps: int) -> tuple[int, int, int]:
+    """Of something with a limb, each of whose flights takes one sweep of an implicit rule: how many sweeps are
+    reported, of how many flights that led anywhere; and how many steps were cut."""
+    body = put(scene, "body", shapes.Sphere(0.1), at(z=2.3))
+    inner = Body("inner", mass=0.3, center_of_mass=(0.05, 0.0, 0.0), inertia=1e-3 * np.eye(3))
+    body.attach(inner, joints.revolute("x"))
+    with mirror(scene, 1 / 60, "implicit_midpoint", ground=False) as shown:
+        shown.sim.contact.sleep_after, taken = 0.3, 0
+        shown.sim.place("body", velocity=(0.0, 0.0, 0.0, *velocity))
+        for _ in range(steps):
+            shown.step()
+            taken += shown.sim.solution.substeps
+        return shown.sim.report.sweeps, taken, shown.sim.report.steps_cut
+
+
+def test_a_flight_that_leads_too_far_is_not_counted_beside_its_parts():
+    """Thrown at a wall: the step that would pass it is flown whole first."""
+    scene = Scene(gravity=(0, 0, 0))
+    scene.world.shapes.append(shapes.Box((0.05, 4.0, 4.0), at=at(1.0, 0.0, 2.3)))
+    sweeps, taken, cut = flights(scene, (60.0, 0.0, 0.0), 2)
+    assert cut == 1 and sweeps == taken
+
+
+def test_nor_is_one_that_touches_what_slept():
+    """It falls on a box that sleeps, at 6 m/s: the step, and a part of it, begin anew with that awake."""
+    scene = Scene()
+    scene.world.shapes.append(shapes.Plane())
+    put(scene, "box", shapes.Box((0.2, 0.2, 0.2)), at(z=0.1))
+    sweeps, taken, cut = flights(scene, (0.0, 0.0, 0.0), 39)
+    assert cut == 1 and sweeps == taken

@@ -17,9 +17,10 @@ _HARD = 8  # halvings of a flight that was hard to take
 
 
 @compiled
-def leapt(s: StepArrays, code: int, tally: Floats, counted: Floats) -> bool:
-    """Whether a flight that ended with a code is to be taken in parts, each with its limits: where a coordinate has
-    some, and it left energy unexplained, led to numbers that are too large, or was hard to take and led beyond one."""
+def leapt(s: StepArrays, code: int, tally: Floats) -> bool:
+    """Whether a flight that ended with a code and this tally is to be taken in parts, each with its limits: where a
+    coordinate has some, and it left energy unexplained, led to numbers that are too large, or was hard to take and led
+    beyond one."""
     it, beyond = s.sources, False
     if len(it.slots) == 0 or s.part[1] >= MOST_LEAPS:
         return False
@@ -28,9 +29,9 @@ def leapt(s: StepArrays, code: int, tally: Floats, counted: Floats) -> bool:
         for x in s.start_q:
             far = max(far, abs(x))
         return (code == drivers.LARGE or code == drivers.BAD_OUTPUT) and far < drivers.MODERATE
-    if tally[UNEXPLAINED] > counted[UNEXPLAINED]:
+    if tally[UNEXPLAINED] > s.start_tally[UNEXPLAINED]:
         return True
-    if tally[HALVINGS] >= counted[HALVINGS] + _HARD:
+    if tally[HALVINGS] >= s.start_tally[HALVINGS] + _HARD:
         for k in range(len(it.slots)):
             beyond = beyond or not it.low[k] <= s.q[it.places[k]] <= it.high[k]
     return beyond

@@ -60,6 +60,8 @@ def fly(s: StepArrays, layout: Layout) -> int:
     """
     s.start_q[:] = s.q
     s.start_v[:] = s.v
+    tally = s.flight.work[TALLY : TALLY + TALLIED]
+    s.start_tally[:], s.start_noted[:] = tally, s.noted
     s.flown[0] = 1
     if s.part[0] == 0 and s.part[1] > 1:
         s.kept.felt[:] = 0.0
@@ -78,11 +80,9 @@ def fly(s: StepArrays, layout: Layout) -> int:
         tau = s.tau.copy()
         for k in range(len(tau)):
             tau[k] += s.lending.lent[k]
-    tally = s.flight.work[TALLY : TALLY + TALLIED]
-    counted = tally.copy()
     code = _flown(s, tau)
-    if leapt(s, code, tally, counted):
-        s.q[:], s.v[:], tally[:] = s.start_q, s.start_v, counted
+    if leapt(s, code, tally):
+        s.q[:], s.v[:], tally[:] = s.start_q, s.start_v, s.start_tally
         return LEAPT
     if asleep > 0 and code == DONE:
         put_back(s.sleep, s.kept.slept, s.q, s.v)

@@ -52,8 +52,9 @@ class Lending(NamedTuple):
 class StepArrays(NamedTuple):
     """All that a step reads and writes but contacts, in memory that stays where it is.
 
-    q, v, clock (1,), tau, parameters: the simulation's own; start_q, start_v: at the step's start, flown (1,): 1 from
-    there on until all of it is done. settings (12,): as in Options, but before the last two the time for which damping
+    q, v, clock (1,), tau, parameters: the simulation's own; start_q, start_v, start_tally, start_noted: these, what
+    flights took and what was noted at the start of a step, or of a part of one; flown (1,): 1 from there on until all
+    of it is done. settings (12,): as in Options, but before the last two the time for which damping
     and springs enter the mass matrix, and that by which positions follow there; placed (1,): whether frames are
     needed. flight, present, frames, trees, sources, impulses: see there; owed: momenta that the step ends with; lone:
     bodies that float by themselves; part (2,): which one of how many parts it is; times (6,), s: when its stages
@@ -72,6 +73,8 @@ class StepArrays(NamedTuple):
     parameters: Floats
     start_q: Floats
     start_v: Floats
+    start_tally: Floats
+    start_noted: Integers
     flown: Integers
     settings: Floats
     placed: Integers

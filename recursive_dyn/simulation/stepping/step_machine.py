@@ -87,7 +87,7 @@ class StepMachine:
         lone = lone_bodies(model, self._layout, trees)
         self.arrays = StepArrays(
             state.q, state.v, state.clock, self.tau, dynamics.parameters.values_array, np.zeros(dynamics.nq),
-            np.zeros(dynamics.nv), np.zeros(1, dtype=np.int64), np.zeros(12),
+            np.zeros(dynamics.nv), flight.tally.copy(), noted.copy(), np.zeros(1, dtype=np.int64), np.zeros(12),
             np.array([present is not None], dtype=np.int64), flight.arrays, at,
             BodyFrames(links_of_bodies(model), poses, start), trees, no_momentum(dynamics),
             lone, sources, np.array([0, 1], dtype=np.int64), np.zeros(6),
@@ -215,9 +215,10 @@ class StepMachine:
         return result
 
     def undo(self) -> None:
-        """Back to where ``fly`` started, if the step is not done."""
+        """Back to where ``fly`` started, if the step is not done, with what was counted until then."""
         if self.arrays.flown[0]:
             self._state.q[:], self._state.v[:] = self.arrays.start_q, self.arrays.start_v
+            self._flight.tally[:], self.arrays.noted[:] = self.arrays.start_tally, self.arrays.start_noted
             self.arrays.flown[0] = 0
         self.arrays.present.asleep[:] = 0
 
@@ -274,8 +275,7 @@ class StepMachine:
             self._bind()
 
     def _bind(self) -> None:
-        table, kept = self.buffer.table, self._memory.contacts
-        kept.grow(len(table.gaps))
+        (kept := self._memory.contacts).grow(self.buffer.capacity)
         given = self._packed, self._layout, self.buffer.packed, kept.packed, self._free, self._bounds
         self._solve = solve_and_settle.bind(*given, arena=self.arena)
         self._touches, self._sequences = None, {}

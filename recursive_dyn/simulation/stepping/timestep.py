@@ -61,7 +61,6 @@ class Timestep:
     _state: State
     _forces: StepForces
     _detection: Detection
-    _counted: np.ndarray  # where the last flight began
     _arrived: Flown  # where the last flight of what is held together ended
     _within: bool  # in a step, whose frames are its machine's
     _native: bool  # after one taken in one go
@@ -108,7 +107,6 @@ class Timestep:
             return machine.advance(lookout, self.events, tau, h, self.settings, calm)
         machine.begin(self._forces.forces(self._state, tau, h), h, self.settings, calm)
         machine.times[machine.FLIGHT] = perf_counter()
-        self._counted[:] = self.flight.tally
         machine.said = machine.fly() if self._forces.parts == 1 else DONE
         return machine.FLIGHT
 
@@ -186,7 +184,7 @@ class Timestep:
         """A part of a step: fly, look, solve and settle, tell; 1, or into how many it is to be cut as it leads too far
         into something, of which nothing is done then. room: as ``_hold_back`` has it."""
         self.step_size, self._within, done = h, False, False
-        kept, counted = self._detection.kept, (self.flight.tally.copy(), self.noted.copy())
+        kept = self._detection.kept
         try:
             while not done:
                 stage = self._advance(machine, tau, h)
@@ -196,7 +194,7 @@ class Timestep:
                     done = self._go_on(machine, simulation, h, stage, room)
         except TooFar as shorter:
             machine.undo()
-            self._detection.kept, (self.flight.tally[:], self.noted[:]) = kept, counted
+            self._detection.kept = kept
             return shorter.times
         if self.loads:
             self.loads.note(self.at_present(), self.memory, machine.borne(), h, 1 / machine.arrays.part[1])
@@ -251,13 +249,14 @@ class Timestep:
         machine.times[machine.HASTE] = perf_counter()
         if (code := machine.said) == LEAPT:
             raise PartTooLong(LEAPS)
-        strained = code == DONE and self.flight.strained(self._counted)
+        strained = code == DONE and self.flight.strained(machine.arrays.start_tally)
         if code != DONE or strained:
             machine.arrays.sources.motors.led[:] = 0.0  # in this way nothing is led, or lent
             machine.arrays.lending.lends[:] = 0
             state, start = self._state, machine.arrays
+            self.flight.tally[:] = start.start_tally
             if strained:
-                state.q[:], state.v[:], self.flight.tally[:] = start.start_q, start.start_v, self._counted
+                state.q[:], state.v[:] = start.start_q, start.start_v
             if code == LOST and np.isfinite(state.q).all() and np.isfinite(state.v).all():
                 machine.explain()
             try:  # which tells, or is careful

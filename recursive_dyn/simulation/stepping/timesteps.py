@@ -72,7 +72,6 @@ class Timesteps(Timestep):
             self._forces.begins(state, landings._replace(joints=landings.joints.with_more(closed)))
         keep_name(self.flight.tally)
         self.noted: np.ndarray = np.zeros(3, dtype=np.int64) if before is None else before.noted.copy()
-        self._counted: np.ndarray = self.flight.tally.copy()  # where the last flight began
         rule = registry.find(integrator)
         self.position_share, self._goes_on = rule.share, rule.goes_on
         self._rubbing = self._forces.bounded or len(rubbing(dynamics.model).slots) > 0

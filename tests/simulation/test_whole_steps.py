@@ -213,3 +213,30 @@ def test_what_is_not_done_is_not_counted(again, monkeypatch):
         sim.step()
     assert twin.report.solves_unconverged > 1
     assert sim.report == (twin.report if again else one_sweep(4).report)
+
+
+@pytest.mark.parametrize("loop", [False, True], ids=["joint", "constraint"])
+def test_what_is_taken_anew_is_no_load(loop, monkeypatch):
+    """A weight that hangs at rest, in a step whose third part asks for parts of half its length: joints and constraints
+    bear it once, and not half of it more for the parts that were taken back."""
+    scene, house, taken, part = Scene(), Wheelhouse(None), 0, timestep.Timestep._part
+    hung = Body("hung", mass=1.0, center_of_mass=(0, 0, 0), inertia=np.eye(3) * 0.01)
+    scene.world.attach(hung, joints.prismatic("z" if loop else "x"), at=rd.pose((0, 0, 5)))
+    if loop:
+        scene.constrain(hung.point((0, 0, 0))[2] - 5, name="thread", breaks_at=1.2 * 9.81)
+    else:
+        hung.breaks_at(force=1.2 * 9.81)
+    sim = rd.Simulation(scene.compile(), 1 / 60)
+    house.substeps = lambda sim, h: round(4 * h * 60)
+    sim.surroundings = house
+
+    def third(*given) -> int:
+        nonlocal taken
+        taken += 1
+        if taken == 3:
+            raise PartTooLong(2)
+        return part(*given)
+
+    monkeypatch.setattr(timestep.Timestep, "_part", third)
+    sim.step()
+    assert taken > 3 and not sim.broken and not sim.broken_constraints

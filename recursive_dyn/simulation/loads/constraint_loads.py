@@ -15,9 +15,9 @@ from recursive_dyn.simulation.kept.memory import Memory
 
 
 class ConstraintLoads:
-    """Loads of the constraints of dynamics with strengths. sizes: the norm of a constraint's multipliers, means over
-    the step so far, by its name; N where its rows measure m. near: joint coordinates between free bodies, as memory
-    keeps them."""
+    """Loads of the constraints of dynamics with strengths. means (m,): multipliers, as means over the step so far;
+    sizes: the norm of a constraint's, by its name; N where its rows measure m. near: joint coordinates between free
+    bodies, as memory keeps them."""
 
     def __init__(self, dynamics: Dynamics, near: np.ndarray) -> None:
         self._dynamics, self._bearing, self._near = dynamics, dynamics.hanging.bearing, near
@@ -25,7 +25,7 @@ class ConstraintLoads:
         self._rows = {name: [known.index(r) for r in own.rows if r in known] for name, own in self._bearing.items()}
         row = ", row 0" if isinstance(dynamics, MaximalDynamics) else ""
         self._numbers = np.array([numbers.index(f"constraint {name}{row}") for name in known], dtype=np.int64)
-        self._start, self._means = np.zeros((2, len(known)))
+        self._start, self.means = np.zeros((2, len(known)))
         self._began: tuple[np.ndarray, ...] | None = None
         self.sizes = dict.fromkeys(self._bearing, 0.0)
 
@@ -33,7 +33,7 @@ class ConstraintLoads:
         """A step begins at q, v under tau: what constraints and force elements do to bodies then, (nb, 6) world axes at
         their origins."""
         dynamics = self._dynamics
-        self._means[:] = 0.0
+        self.means[:] = 0.0
         own = dynamics.reduced if isinstance(dynamics, MaximalDynamics) else dynamics
         if not (len(self._start) or own.model.forces):
             return np.zeros((len(dynamics.bodies), 6))
@@ -66,9 +66,9 @@ class ConstraintLoads:
 
     def add(self, means: np.ndarray) -> None:
         """They transmitted these (m,), as means over the step, besides."""
-        self._means += means
+        self.means += means
         for name, rows in self._rows.items():
-            self.sizes[name] = math.hypot(*self._means[rows])
+            self.sizes[name] = math.hypot(*self.means[rows])
 
     def broken(self) -> list[str]:
         """Names of the constraints that transmitted more than they bear since ``begin``."""

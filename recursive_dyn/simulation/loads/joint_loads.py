@@ -93,6 +93,14 @@ class JointLoads:
         """A step begins, in which nothing was transmitted yet."""
         self._arrays.means[:] = 0.0
 
+    def noted(self) -> tuple[np.ndarray, np.ndarray]:
+        """What was transmitted since ``begin``, to go ``back`` to where parts of a step are taken anew."""
+        return self._arrays.means.copy(), self.constraints.means.copy()
+
+    def back(self, noted: tuple[np.ndarray, np.ndarray]) -> None:
+        """What was noted was transmitted, and no more."""
+        self._arrays.means[:], self.constraints.means[:] = noted
+
     def note(self, present: Present, memory: Memory, borne: np.ndarray, h: float, share: float = 1.0) -> None:
         """A step, or a part of one of length h, that share of it, ended where the bodies are at present; borne (nv,):
         forces of motors and dry friction that its flight had."""

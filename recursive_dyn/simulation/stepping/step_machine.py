@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 
 import numpy as np
 
@@ -42,7 +43,7 @@ from recursive_dyn.simulation.stepping.native_step import fly, idle, solve_and_s
 from recursive_dyn.simulation.stepping.pressed import pressed_trees, watched
 from recursive_dyn.simulation.stepping.remembering import keep
 from recursive_dyn.simulation.stepping.step_arrays import StepArrays, free_room, led_bodies, lending
-from recursive_dyn.simulation.stepping.step_start import StepStart
+from recursive_dyn.simulation.stepping.step_start import Noting, StepStart
 from recursive_dyn.simulation.stepping.struck_into import LOOKS
 from recursive_dyn.simulation.surroundings import Lookout
 
@@ -201,10 +202,10 @@ class StepMachine:
         """Fly on from the state."""
         return int(self._fly())
 
-    def start(self, events: Events) -> StepStart:
-        """What keeps the start of a step in parts."""
-        if self._start is None:
-            self._start = StepStart(self._state, self._memory, events, self._flight, self.arrays.noted)
+    def start(self, events: Events, others: Sequence[Noting]) -> StepStart:
+        """What keeps the start of a step in parts, and what others know there."""
+        given = self._state, self._memory, events, self._flight, self.arrays.noted, others
+        self._start = self._start or StepStart(*given)
         return self._start
 
     def borne(self) -> np.ndarray:
@@ -278,8 +279,7 @@ class StepMachine:
         (kept := self._memory.contacts).grow(self.buffer.capacity)
         given = self._packed, self._layout, self.buffer.packed, kept.packed, self._free, self._bounds
         self._solve = solve_and_settle.bind(*given, arena=self.arena)
-        self._touches, self._sequences = None, {}
-        self._versions = self.buffer.version, kept.version
+        self._touches, self._sequences, self._versions = None, {}, (self.buffer.version, kept.version)
 
     def _bind_keep(self, events: Events) -> None:
         events.make_room(self.buffer.capacity + self._memory.contacts.count)

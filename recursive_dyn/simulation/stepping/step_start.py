@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from typing import Any, Protocol
+
 import numpy as np
 
 from recursive_dyn.codegen.compiled import compiled
@@ -19,12 +22,26 @@ def warm_up() -> None:
     _copied.warm()
 
 
-class StepStart:
-    """State, memory, who touches whom and what is counted, as they were when they were noted."""
+class Noting(Protocol):
+    """What knows something that a part of a step changes."""
 
-    def __init__(self, state: State, memory: Memory, events: Events, flight: Flight, noted: np.ndarray) -> None:
+    def noted(self) -> Any:
+        """What is known."""
+        ...
+
+    def back(self, noted: Any) -> None:
+        """Know what was noted."""
+        ...
+
+
+class StepStart:
+    """State, memory, who touches whom, what is counted and what others know, as they were when they were noted."""
+
+    def __init__(
+        self, state: State, memory: Memory, events: Events, flight: Flight, noted: np.ndarray, others: Sequence[Noting]
+    ) -> None:  # fmt: skip
         self._state, self._memory, self._events, self._flight, self._noted = state, memory, events, flight, noted
-        self._kept = memory.copy()
+        self._others, self._kept = others, memory.copy()
         self._copy: Bound | None = None
         self._versions = -1, -1
 
@@ -33,6 +50,7 @@ class StepStart:
         state, memory, kept = self._state, self._memory, self._kept
         self._q, self._v, self._touches = state.q.copy(), state.v.copy(), self._events.copied()
         self._counted = self._flight.tally.copy(), self._noted.copy()
+        self._known = [other.noted() for other in self._others]
         kept.contacts.grow(memory.contacts.capacity)
         versions = memory.contacts.version, kept.contacts.version
         if self._copy is None or self._versions != versions:
@@ -47,6 +65,8 @@ class StepStart:
         self._memory.become(self._kept)
         self._events.touches = self._touches
         self._flight.tally[:], self._noted[:] = self._counted
+        for other, known in zip(self._others, self._known, strict=True):
+            other.back(known)
 
 
 @compiled

@@ -144,7 +144,8 @@ class Timestep:
 
     def _in_parts(self, machine: StepMachine, simulation: Surrounded, tau: np.ndarray, h: float, parts: int) -> None:
         """A timestep in so many parts, or more as joints, limits or bounces ask for them, whole or not at all."""
-        start, time, kept = machine.start(self.events), self._state.time, self._detection.kept
+        others = (self._forces, self.loads) if self.loads else (self._forces,)
+        start, time, kept = machine.start(self.events, others), self._state.time, self._detection.kept
         start.note()
         try:
             while parts:

@@ -143,8 +143,8 @@ class ContactBuffer:
         table.a[:n], table.b[:n], table.keys[:n] = contacts.a, contacts.b, contacts.key
         table.points[:n, 0], table.points[:n, 1] = contacts.point_a, contacts.point_b
         table.normals[:n], table.gaps[:n] = contacts.normal, contacts.distance
-        table.frictions[:n], table.drift[:n], table.gliding[:n] = contacts.friction, contacts.drift, 0
-        table.balls[:n] = 0.0
+        table.frictions[:n], table.drift[:n] = contacts.friction, contacts.drift
+        table.gliding[:n], table.balls[:n] = contacts.gliding, contacts.balls
         table.impulses[:n], table.moments[:n], table.felt[:n] = 0.0, 0.0, 0.0
         table.arms[:n], table.levels[:n], table.debts[:n], table.ways[:n] = 0.0, 0, 0.0, 0.0
 
@@ -186,7 +186,8 @@ class ContactBuffer:
         result = Contacts(
             table.a[:n].copy(), table.b[:n].copy(), table.points[:n, 0].copy(), table.points[:n, 1].copy(),
             table.normals[:n].copy(), table.gaps[:n].copy(), table.frictions[:n].copy(), table.keys[:n].copy(),
-            free=self.free, drift=table.drift[:n].copy(), free_names=self.free_names, trusted=True,
+            free=self.free, drift=table.drift[:n].copy(), free_names=self.free_names, gliding=table.gliding[:n].copy(),
+            balls=table.balls[:n].copy(), trusted=True,
         )  # fmt: skip
         result.impulse[:], result.moment[:] = table.impulses[:n], table.moments[:n]
         return result

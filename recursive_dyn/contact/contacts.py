@@ -17,7 +17,7 @@ WORLD = "world"  # what that is called
 
 _FIELDS = (
     ("a", int, 0), ("b", int, 0), ("key", int, 0), ("point_a", float, 3), ("point_b", float, 3), ("normal", float, 3),
-    ("distance", float, 0), ("friction", float, 5), ("drift", float, 3),
+    ("distance", float, 0), ("friction", float, 5), ("drift", float, 3), ("gliding", int, 0), ("balls", float, 2),
 )  # fmt: skip
 
 
@@ -76,6 +76,8 @@ class Contacts:
     surfaces it is, so that impulses are found again in the next step. drift (n, 3): velocity of a STATIC b that moves
     by itself, as a conveyor's belt. free_names (m,): what the free bodies are called, "free 0", ... if nothing is said;
     names: what the bodies of the dynamics are, by which contacts are told one by one; others (n,): what a STATIC b is.
+    gliding (n,): 1 where an ellipsoid touches, all around which a contact glides and never jumps; balls (n, 2): radii
+    of A and of B where they are balls, m, else 0.
     """
 
     a: np.ndarray
@@ -91,6 +93,8 @@ class Contacts:
     free_names: Sequence[str] = ()
     names: Sequence[str] = ()
     others: Sequence[str] = ()
+    gliding: np.ndarray = field(default_factory=lambda: np.zeros(0, dtype=np.int64))
+    balls: np.ndarray = field(default_factory=lambda: _rows(0, 2))
     trusted: bool = False  # arrays of the right kind by construction: they are not looked at
     impulse: np.ndarray = field(init=False)  # (n, 3) on A, N s, world axes: what the solve found
     moment: np.ndarray = field(init=False)  # (n, 3) on A, N m s: of rolling and spinning friction
@@ -99,6 +103,10 @@ class Contacts:
         n = len(self.a)
         if not len(self.drift):
             self.drift = _rows(n, 3)
+        if not len(self.gliding):
+            self.gliding = np.zeros(n, dtype=np.int64)
+        if not len(self.balls):
+            self.balls = _rows(n, 2)
         for name, kind, width in () if self.trusted else _FIELDS:
             setattr(self, name, _checked(name, getattr(self, name), kind, (n, width) if width else (n,)))
         if len(self.free) and not self.free_names:

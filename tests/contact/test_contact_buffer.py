@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from recursive_dyn.contact.contact_buffer import ContactBuffer
 from recursive_dyn.contact.contacts import Contacts
 
-FIELDS = ("a", "b", "point_a", "point_b", "normal", "distance", "friction", "key", "drift")
+FIELDS = ("a", "b", "point_a", "point_b", "normal", "distance", "friction", "key", "drift", "gliding", "balls")
 
 
 def some(count: int, seed: int) -> Contacts:
@@ -17,6 +17,7 @@ def some(count: int, seed: int) -> Contacts:
         rng.integers(0, 9, count), rng.integers(10, 19, count), rng.normal(size=(count, 3)),
         rng.normal(size=(count, 3)), rng.normal(size=(count, 3)), rng.normal(size=count),
         rng.uniform(size=(count, 5)), rng.integers(-9, 9, count), drift=rng.normal(size=(count, 3)),
+        gliding=rng.integers(0, 2, count), balls=rng.uniform(size=(count, 2)),
     )  # fmt: skip
 
 

@@ -6,6 +6,7 @@ from contact_scenes import G, energy, mirror, set_twist, twist
 from test_rocking import KEEL, STONE, TURNED, lowest, on_a_plane
 
 import recursive_dyn as rd
+from scene import Body, Scene, joints, shapes
 
 
 @pytest.mark.parametrize("h", [1 / 60, 1 / 240])
@@ -46,3 +47,20 @@ def test_by_semi_implicit_euler_a_rattleback_keeps_its_energy(h):
             energies.append(energy(m.sim) - 0.5 * h * G * twist(m.sim)[5])
     kinetic = 0.5 * spin**2 * inertia[2, 2]
     np.testing.assert_allclose(energies, energies[0], atol=0.02 * kinetic)
+
+
+def test_an_ellipsoid_is_one_where_contacts_are_found_once_a_call_too():
+    """What is found in every second step is taken along in the other one, in which 12 of 1079 mJ were lost as if
+    something with corners rolled there."""
+    left, rough = [], rd.Material(0.8)
+    for detect in ("step", "frame"):
+        scene = Scene()
+        scene.world.shapes.append(shapes.Plane(material=rough))
+        egg = Body("egg", [shapes.Ellipsoid((0.15, 0.1, 0.08), material=rough)], mass=1.0)
+        scene.world.attach(egg, joints.free(), at=rd.pose((0, 0, 0.11), (0.5, 0.4, 0.3)))
+        with mirror(scene, 1 / 240, ground=False) as shown:
+            shown.sim.contact.detect = detect
+            for _ in range(240):
+                shown.step(2)
+            left.append(energy(shown.sim))
+    assert left[1] == pytest.approx(left[0], abs=1e-3)

@@ -240,3 +240,13 @@ def test_what_is_taken_anew_is_no_load(loop, monkeypatch):
     monkeypatch.setattr(timestep.Timestep, "_part", third)
     sim.step()
     assert taken > 3 and not sim.broken and not sim.broken_constraints
+
+
+def test_who_is_near_is_asked_once_a_step():
+    """Also where contacts are found once a call, and it is asked whether these are still all there is."""
+    sim, asked = one_sweep(1), []
+    sim.surroundings.substeps = lambda sim, h: asked.append(h) or 1
+    sim.contact.detect = "frame"
+    sim.step(4)
+    assert sim.surroundings.looked == 1
+    np.testing.assert_allclose(asked, [1 / 60, 1 / 60, 2 / 60, 3 / 60])

@@ -73,16 +73,17 @@ class Detection:
         return UNKNOWN if self._direct is None else self._direct.bounds
 
     def look(self, simulation: Surrounded, buffer: ContactBuffer, settings: Settings, said: int | None) -> None:
-        """Contacts where the flight led: found anew, or those kept, moved along with their bodies.
+        """Contacts where the flight led: found anew, or those kept, if it is not ``hurried``, moved along with their
+        bodies.
 
         said: what a lookout's look into this buffer gave, if it was asked.
         """
         once = settings.detect == "frame"
         if self.surroundings is None:
             buffer.clear()
-        elif once and (kept := self._still_those(simulation)) is not None:
-            self.looked = kept.contacts.moved(simulation.present.poses)
-            self.kept = Kept(self.looked, kept.since + simulation.step_size)
+        elif once and self.kept is not None:
+            self.looked = self.kept.contacts.moved(simulation.present.poses)
+            self.kept = Kept(self.looked, self.kept.since + simulation.step_size)
             buffer.fill(self.looked)
         elif self._direct is not None:
             if said is None:
@@ -101,13 +102,19 @@ class Detection:
             self.kept = Kept(contacts.located(simulation.present.poses), 0.0) if once else None
             buffer.fill(contacts)
 
-    def _still_those(self, simulation: Surrounded) -> Kept | None:
-        """What was found earlier in this call; None where others may have come near: in a step that is cut, as
-        something is fast, or after a time in which something gets too far into anything."""
+    def _holds(self, simulation: Surrounded, h: float) -> bool:
+        """Whether what was found earlier in this call is all that is near after h seconds more. It is forgotten where
+        others may have come near: in a step that is cut, as something is fast, or after a time in which something gets
+        too far into anything."""
         kept, surroundings = self.kept, self.surroundings
-        if kept is None or surroundings is None or self._cut or len(kept.contacts.free):
-            return None
-        return kept if surroundings.substeps(simulation, kept.since + simulation.step_size) <= 1 else None
+        holds = (
+            kept is not None
+            and surroundings is not None
+            and not (self._cut or len(kept.contacts.free))
+            and surroundings.substeps(simulation, kept.since + h) <= 1
+        )
+        self.kept = kept if holds else None
+        return holds
 
     def tell(self, simulation: Surrounded, buffer: ContactBuffer, h: float) -> None:
         """Let the surroundings move what is theirs, after the solve of a step of h seconds."""
@@ -125,10 +132,13 @@ class Detection:
     ) -> bool:  # fmt: skip
         """Whether h seconds, a part of a step that has so many, lead too far into something at once, though there is no
         room for more of them; TooFar if there is. more: parts but one that a lookout asks for, or a negative number.
+        What does not lead too far since contacts were found that are kept does not do so in a step.
 
         What is met is met by as short parts as it takes, where these are few; else it is halved.
         """
-        if self.surroundings is None or settings.substeps == 1:
+        if self.surroundings is None:
+            return False
+        if (settings.detect == "frame" and self._holds(simulation, h)) or settings.substeps == 1:
             return False
         wanted = 1 + more if more > 0 else self.surroundings.substeps(simulation, h)
         if wanted > 1 and room:

@@ -190,11 +190,23 @@ def settled_one(trees: FloatingTrees, k: int, pushed: bool, owed: Momentum, v: F
 
 
 @compiled
-def pushed_by(
-    trees: FloatingTrees, owed: Momentum, contacts: ContactTable, count: int, bounced: bool, touched: Integers
-) -> None:  # fmt: skip
-    """Add what the first ``count`` contacts did to momenta; bounced: only those that are marked as such; touched (k,)
-    becomes 1 for trees that they did something to."""
+def touched_by(trees: FloatingTrees, contacts: ContactTable, count: int, touched: Integers) -> None:
+    """touched (k,) becomes 1 for trees that the first ``count`` contacts did something to."""
+    bodies = len(trees.bodies)
+    for c in range(count):
+        P = contacts.impulses[c]
+        if P[0] == 0.0 and P[1] == 0.0 and P[2] == 0.0:
+            continue
+        for side in range(2):
+            body = contacts.a[c] if side == 0 else contacts.b[c]
+            k = trees.bodies[body] if 0 <= body < bodies else -1
+            if k >= 0:
+                touched[k] = 1
+
+
+@compiled
+def pushed_by(trees: FloatingTrees, owed: Momentum, contacts: ContactTable, count: int, bounced: bool) -> None:
+    """Add what the first ``count`` contacts did to momenta; bounced: only those that are marked as such."""
     bodies = len(trees.bodies)
     for c in range(count):
         if bounced and contacts.levels[c] % PUT != BOUNCED:
@@ -210,7 +222,6 @@ def pushed_by(
                 arm_a = contacts.points[c, side, a] - owed.centers[k, a]
                 arm_b = contacts.points[c, side, b] - owed.centers[k, b]
                 moment = arm_a * contacts.impulses[c, b] - arm_b * contacts.impulses[c, a]
-                touched[k] = 1 if contacts.impulses[c, i] != 0.0 else touched[k]
                 owed.linear[k, i] += sign * contacts.impulses[c, i]
                 owed.spin[k, i] += sign * (moment + contacts.moments[c, i])
 

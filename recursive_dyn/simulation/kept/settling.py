@@ -29,6 +29,7 @@ from recursive_dyn.simulation.kept.momentum import (
     pushed_by,
     settled_one,
     spun,
+    touched_by,
 )
 from recursive_dyn.simulation.present import FrameArrays
 
@@ -65,7 +66,8 @@ def settled(
     for k in moving:
         for i in range(3):
             owed.linear[k, i] += measured[NUMBERS * k] * (h * trees.gravity[i])
-    pushed_by(trees, owed, contacts, count, False, touched)
+    pushed_by(trees, owed, contacts, count, False)
+    touched_by(trees, contacts, count, touched)
     for k in moving:
         pushed = is_pushed(trees, k, tau, drives, acting)
         if pushed or touched[k] != 0 or not _turned_back(trees, k, solved, h, owed, q, v, present):

@@ -154,7 +154,7 @@ def keep_energies(s: StepArrays, layout: Layout, contacts: ContactTable, energie
     floating, by = s.sleep.moving_lone[: s.sleep.counts[2]], changed.struck
     linear, spin = np.zeros((size, 3)), np.zeros((size, 3))
     bounced = Momentum(owed.known, owed.q, owed.v, owed.parameters, linear, spin, owed.centers, owed.flown)
-    pushed_by(trees, bounced, contacts, n, True, np.zeros(size, dtype=np.int64))
+    pushed_by(trees, bounced, contacts, n, True)
     root, y, z = np.full(len(s.v), 1.0), np.empty(len(s.v)), np.empty(len(s.v))
     finite = seen(s.present, s.q, by, s.parameters) and factored(s, layout, root)
     for k in floating:

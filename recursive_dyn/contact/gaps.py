@@ -64,3 +64,14 @@ def moved(it: Island, c: int, z: Floats) -> float:
     if c >= n:
         return moving(it.lines, c - n, z)
     return along(it.rows, c, 0, 0.0, z)
+
+
+@compiled
+def go_part(it: Island, these: Gaps, z: Floats, push: Floats, share: float) -> None:
+    """Go but a share of an island's way from positions z on, and have pushed by as much of what pushes since ``push``
+    (n + m,)."""
+    for slot in it.slots:
+        these.z[slot] = z[slot] + share * (these.z[slot] - z[slot])
+    for k in range(len(it.contacts) + len(it.scalars)):
+        c = gap_number(it, k)
+        these.push[c] = push[c] + share * (these.push[c] - push[c])

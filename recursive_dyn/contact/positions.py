@@ -8,7 +8,7 @@ from recursive_dyn.codegen.compiled import Flags, Floats, compiled
 from recursive_dyn.contact.blocks import ContactRows, Island, add, add_scalar, add_three, along_three, moving
 from recursive_dyn.contact.budget import late
 from recursive_dyn.contact.exact_pushes import push_exactly
-from recursive_dyn.contact.gaps import Gaps, gap_number, is_wanted, mobility_of, moved
+from recursive_dyn.contact.gaps import Gaps, gap_number, go_part, is_wanted, mobility_of, moved
 from recursive_dyn.contact.tuning import (
     BEYOND_SLOP,
     HEAVY,
@@ -71,6 +71,7 @@ def _own_share(it: Island, c: int) -> float:
 @compiled
 def open_up(it: Island, these: Gaps, way: float, slop: float) -> bool:
     """After ``separate``: move z so that what overlapped as the step began opens, by ``way`` at most; whether any did.
+    What pushes is told of both together.
 
     A limit opens by a turn as a wheel of radius PUSH_ARM makes on that way.
     """
@@ -82,15 +83,20 @@ def open_up(it: Island, these: Gaps, way: float, slop: float) -> bool:
             these.most[c] += way if c < n else way / PUSH_ARM
         these.acted[c] = 0.0
     if overlaps:
-        before = these.z.copy()
-        if _push_apart(it, these, slop):
-            _open_slowly(it, these, before)
+        before, pushed = these.z.copy(), these.push.copy()
+        heavy = _push_apart(it, these, slop)
+        for k in range(len(it.contacts) + len(it.scalars)):
+            c = gap_number(it, k)
+            these.push[c] += pushed[c]
+        if heavy:
+            go_part(it, these, before, pushed, _slow_share(it, these, before))
     return overlaps
 
 
 @compiled
-def _open_slowly(it: Island, these: Gaps, before: Floats) -> None:
-    """Shorten an island's way from ``before`` on, as something heavy is lifted by it off what is light."""
+def _slow_share(it: Island, these: Gaps, before: Floats) -> float:
+    """The share of an island's way from ``before`` on by which it opens, as something heavy is lifted by it off what is
+    light."""
     deepest, most = 0.0, 0.0
     for c in it.contacts:
         if mobility_of(it, c) > these.least:
@@ -98,10 +104,7 @@ def _open_slowly(it: Island, these: Gaps, before: Floats) -> None:
             deepest = max(deepest, -gap)
             if gap < 0.0:
                 most = max(most, these.gaps[c] + moved(it, c, these.z) - gap)
-    share = max(OPENED, OPENED_SHARE * deepest) / most if most > 0.0 else 1.0
-    if share < 1.0:
-        for slot in it.slots:
-            these.z[slot] = before[slot] + share * (these.z[slot] - before[slot])
+    return min(max(OPENED, OPENED_SHARE * deepest) / most, 1.0) if most > 0.0 else 1.0
 
 
 @compiled

@@ -7,7 +7,9 @@ from typing import Annotated
 import numpy as np
 
 from recursive_dyn.codegen.compiled import Floats, Integers, compiled
-from recursive_dyn.contact.islands.islands import Partition
+from recursive_dyn.contact.blocks import Island
+from recursive_dyn.contact.gaps import Gaps, go_part
+from recursive_dyn.contact.islands.islands import Partition, member
 from recursive_dyn.contact.problem import ImpulseProblem
 from recursive_dyn.contact.rows.lasting import length
 from recursive_dyn.contact.rows.responses import expand, moves_at
@@ -15,13 +17,17 @@ from recursive_dyn.contact.tuning import PUSH_ARM
 
 
 @compiled
-def restrain(problem: ImpulseProblem, these: Partition, root: Floats, before: Floats, z: Floats) -> None:
-    """Shorten the whitened way from ``before`` to z, where it is too far, for all of an island alike.
+def restrain(
+    problem: ImpulseProblem, whole: Island, these: Partition, states: Gaps, root: Floats, before: Floats, pushed: Floats
+) -> None:  # fmt: skip
+    """Shorten the whitened way from ``before`` to where positions are, where it is too far, for all of an island alike,
+    with what pushed since ``pushed`` (n + m,).
 
     A body's origin (a free one's centre) may be pushed by push_speed h, and it may turn as a wheel of radius PUSH_ARM
     would that rolls so far.
     """
     layout, links = problem.layout, len(problem.layout.parent)
+    z = states.z
     homes, shares, way = np.full(len(z), -1), np.full(these.total[0], 1.0), np.empty(len(z))
     for i in range(these.total[0]):
         for k in range(these.slot_first[i], these.slot_first[i + 1]):
@@ -34,8 +40,7 @@ def restrain(problem: ImpulseProblem, these: Partition, root: Floats, before: Fl
     _of_free_bodies(problem, homes, way, shares)
     for i in range(these.total[0]):
         if shares[i] < 1.0:
-            for k in range(these.slot_first[i], these.slot_first[i + 1]):
-                z[these.slots[k]] = before[these.slots[k]] + shares[i] * way[these.slots[k]]
+            go_part(member(whole, these, i), states, before, pushed, shares[i])
 
 
 @compiled

@@ -136,15 +136,15 @@ def _positions(
         if pushed[k] and has_impacts(it, states.wanted, 0.5 * options.slop):
             _date(problem, it, z)
     if count > 0 or is_bounded(most):
-        before = z.copy()
+        before, pushes = z.copy(), states.push.copy()
         end = begun(whole.time, options.clock, 0.5 * PUSHING * options.microseconds)
         for k in range(total):
             it = timed(whole, these, k, end)
             if pushed[k] and open_up(it, states, options.push_speed * options.h, options.slop):
                 opened = True
         if opened:
-            restrain(problem, these, root, before, z)
-        bounded(problem, whole, these, root, most, ends, z)
+            restrain(problem, whole, these, states, root, before, pushes)
+        bounded(problem, whole, these, root, most, ends, states)
         for k in range(total):
             if pushed[k] or most[k] < np.inf:
                 remain(member(whole, these, k), states, left)

@@ -7,6 +7,7 @@ from test_block_equations import random_island
 from recursive_dyn.contact.blocks import Island
 from recursive_dyn.contact.exact_pushes import push_exactly
 from recursive_dyn.contact.gaps import Gaps
+from recursive_dyn.contact.positions import open_up, separate
 
 SLOP = 2e-5
 
@@ -31,6 +32,20 @@ def overlapping(seed: int, ratio: float) -> tuple[Island, Gaps, np.ndarray]:
         np.zeros(len(it.y)), 0.5, 1 / 240, np.full(14, np.inf), no.copy(), np.full(14, False), 0.0, True, 200,
     )  # fmt: skip
     return it, these, A
+
+
+@pytest.mark.parametrize("ratio", [1.0, 1e6])
+def test_what_pushes_is_told_of_all_that_was_moved(ratio):
+    """Half of what overlaps did so as the step began: it opens after what the step led into others was parted, by
+    pushes that were told alone."""
+    for seed in range(10):
+        it, these, A = overlapping(seed, ratio)
+        these = these._replace(exact=False)
+        these.began[::2] = these.gaps[::2]
+        assert separate(it, these, np.zeros(14), SLOP)
+        parted = these.push.copy()
+        assert open_up(it, these, 4e-3, SLOP) and parted.any() and (these.push > parted).any()
+        np.testing.assert_allclose(A.T @ these.push, these.z, atol=1e-12)
 
 
 @pytest.mark.parametrize("ratio", [1.0, 1e3, 1e6])

@@ -250,3 +250,25 @@ def test_who_is_near_is_asked_once_a_step():
     sim.step(4)
     assert sim.surroundings.looked == 1
     np.testing.assert_allclose(asked, [1 / 60, 1 / 60, 2 / 60, 3 / 60])
+
+
+def test_a_step_that_begins_anew_twice_tells_what_touched_once(monkeypatch):
+    """After parts in which the ball touched the floor; the impulse of those of the second beginning was added to it."""
+    sim, twin, taken, part = one_sweep(4), one_sweep(4), 0, timestep.Timestep._part
+    for one in (sim, twin):
+        one.step()
+    twin.surroundings.substeps = lambda sim, h: round(16 * h * 60)
+    twin.step()
+
+    def shorter(*given) -> int:
+        nonlocal taken
+        taken += 1
+        if taken in (3, 8):
+            raise PartTooLong(2)
+        return part(*given)
+
+    monkeypatch.setattr(timestep.Timestep, "_part", shorter)
+    sim.step()
+    (told,), (wanted,) = sim.contact_events, twin.contact_events
+    assert taken == 8 + 16 and wanted.impulse > 0.0
+    assert (told.kind, told.impulse) == (wanted.kind, wanted.impulse)

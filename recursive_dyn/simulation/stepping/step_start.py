@@ -64,6 +64,7 @@ class StepStart:
         self._state.q[:], self._state.v[:] = self._q, self._v
         self._memory.become(self._kept)
         self._events.touches = self._touches
+        self._touches = self._events.copied()  # parts that are taken from here may fail, too
         self._flight.tally[:], self._noted[:] = self._counted
         for other, known in zip(self._others, self._known, strict=True):
             other.back(known)

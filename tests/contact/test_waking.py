@@ -229,3 +229,17 @@ def test_convex_meshes_wake_from_all_their_points():
         assert len(shown.sim.contacts) == count
         shown.step(20)
         np.testing.assert_allclose(shown.sim.q[:21], q, atol=1e-6)
+
+
+def test_what_wakes_within_a_call_touches_what_it_slept_on():
+    """Where contacts are found once a call: those of what slept then were not, and it fell 22 mm into the floor."""
+    scene = floor(Scene())
+    stack(scene, "a", 0.0, 1)
+    put(scene, "ball", shapes.Sphere(0.05), at(3.0, 0.0, DROP))
+    with asleep(scene) as shown:
+        sim, slot, begun, height = shown.sim, 3, shown.sim.time, position(shown.sim, "a0")[2]
+        sim.contact.detect = "frame"
+        sim.control = lambda q, v, time: 1e-3 * (np.arange(sim.dynamics.nv) == slot) * (time > begun + 1.5 * H)
+        shown.step(12)
+        assert sim.asleep == ()
+        assert position(sim, "a0")[2] == pytest.approx(height, abs=1e-6)

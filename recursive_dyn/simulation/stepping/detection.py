@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager, nullcontext
 from typing import Any, NamedTuple, cast
 
-from recursive_dyn.codegen.compiled import Floats
+from recursive_dyn.codegen.compiled import Floats, Integers
 from recursive_dyn.contact.contact_buffer import ContactBuffer
 from recursive_dyn.contact.contacts import Contacts
 from recursive_dyn.contact.settings import Settings
@@ -27,10 +27,12 @@ _NONE = Contacts.none()
 
 
 class Kept(NamedTuple):
-    """Contacts that were found ``since`` seconds ago, moved along with their bodies."""
+    """Contacts that were found ``since`` seconds ago, moved along with their bodies; asleep (nb,): 1 for those that
+    slept then, whose contacts were not looked for."""
 
     contacts: Contacts
     since: float
+    asleep: Integers
 
 
 class Detection:
@@ -83,7 +85,7 @@ class Detection:
             buffer.clear()
         elif once and self.kept is not None:
             self.looked = self.kept.contacts.moved(simulation.present.poses)
-            self.kept = Kept(self.looked, self.kept.since + simulation.step_size)
+            self.kept = self.kept._replace(contacts=self.looked, since=self.kept.since + simulation.step_size)
             buffer.fill(self.looked)
         elif self._direct is not None:
             if said is None:
@@ -91,7 +93,7 @@ class Detection:
                 self._direct.detect_into(simulation, buffer)
             else:
                 self._direct.look_on(said, simulation, buffer)
-            self.kept = Kept(buffer.contacts().located(simulation.present.poses), 0.0) if once else None
+            self._keep(simulation.present, buffer.contacts() if once else None)
         else:
             contacts = self.surroundings.detect(simulation)
             if not isinstance(contacts, Contacts):
@@ -99,18 +101,22 @@ class Detection:
             if not contacts.trusted:
                 contacts.check(len(simulation.dynamics.bodies))
             self.looked = contacts
-            self.kept = Kept(contacts.located(simulation.present.poses), 0.0) if once else None
+            self._keep(simulation.present, contacts if once else None)
             buffer.fill(contacts)
+
+    def _keep(self, present: Present, found: Contacts | None) -> None:
+        """Keep what was found now, if anything is to be kept."""
+        self.kept = None if found is None else Kept(found.located(present.poses), 0.0, present.asleep.copy())
 
     def _holds(self, simulation: Surrounded, h: float) -> bool:
         """Whether what was found earlier in this call is all that is near after h seconds more. It is forgotten where
         others may have come near: in a step that is cut, as something is fast, or after a time in which something gets
-        too far into anything."""
+        too far into anything; and where anything woke since."""
         kept, surroundings = self.kept, self.surroundings
         holds = (
             kept is not None
             and surroundings is not None
-            and not (self._cut or len(kept.contacts.free))
+            and not (self._cut or len(kept.contacts.free) or (kept.asleep > simulation.present.asleep).any())
             and surroundings.substeps(simulation, kept.since + h) <= 1
         )
         self.kept = kept if holds else None

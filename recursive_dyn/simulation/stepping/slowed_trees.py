@@ -22,6 +22,7 @@ from recursive_dyn.contact.layout import Layout
 from recursive_dyn.integrators.compiled_loop import TALLY
 from recursive_dyn.simulation.flying.flight import DONE, LOST
 from recursive_dyn.simulation.kept.momentum import CENTER, INERTIA, LINEAR, NUMBERS, SPIN, corrected_base, spun
+from recursive_dyn.simulation.present import seen
 from recursive_dyn.simulation.report import UNEXPLAINED
 from recursive_dyn.simulation.stepping.step_arrays import StepArrays
 from recursive_dyn.simulation.stepping.tree_energies import (
@@ -134,7 +135,8 @@ def keep_below(s: StepArrays, layout: Layout, left: Floats, taken: Floats) -> in
     were settled: DONE, LOST where not all numbers are finite, or TOO_LONG where that cannot be, and the step may be
     shorter."""
     root, y, unit, won = np.full(len(s.v), 1.0), np.empty(len(s.v)), np.full(layout.groups, -1), np.zeros(layout.groups)
-    finite = factored(s, layout, root)
+    # what nothing touched was turned as it was settled: it is another base, of another inertia, that has its momenta
+    finite = seen(s.present, s.q, s.v, s.parameters) and factored(s, layout, root)
     whiten(s, layout, root, s.v, y)
     for k in s.sleep.moving_lone[: s.sleep.counts[2]]:
         group, at = layout.group[s.trees.slots[k, 0]], NUMBERS * k + CENTER

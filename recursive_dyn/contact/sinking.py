@@ -14,7 +14,6 @@ import numpy as np
 
 from recursive_dyn.codegen.compiled import Flags, Floats, Integers, compiled
 from recursive_dyn.contact.blocks import ContactRows, Island
-from recursive_dyn.contact.gaps import Gaps, go_part
 from recursive_dyn.contact.islands.impacts import Bounced
 from recursive_dyn.contact.islands.islands import Partition, member
 from recursive_dyn.contact.islands.passivity import gain, tame
@@ -170,17 +169,17 @@ def _lifted_by(
 
 @compiled
 def bounded(
-    problem: ImpulseProblem, whole: Island, these: Partition, root: Floats, left: Floats, ends: Twists, states: Gaps
+    problem: ImpulseProblem, whole: Island, these: Partition, root: Floats, left: Floats, ends: Twists, z: Floats
 ) -> None:
-    """Shorten ways of islands, towards those that impulses alone lead on, by which nothing pushes, and then nothing, to
-    where they lift by what is left. Velocities that lie half a step behind positions leave as much of it more.
+    """Shorten whitened ways z of islands, towards those that impulses alone lead on and then nothing, to where they
+    lift by what is left. Velocities that lie half a step behind positions leave as much of it more. Pushes are told as
+    if all of them had been given way to: contacts that owe less for it win energy with joints.
 
     ends (k, 6): twists of lone bodies at the step's end."""
-    layout, options, z = problem.layout, problem.options, states.z
+    layout, options = problem.layout, problem.options
     if not is_bounded(left):
         return
     led, x, behind = np.empty(len(z)), np.empty(layout.nv), 1.0 - HALF / options.position_share
-    none = np.zeros(len(states.push))
     f = np.empty(len(problem.forces))
     if len(f) > 0:
         whitened(layout, problem.factors, root, problem.forces, f)
@@ -198,8 +197,10 @@ def bounded(
             )
             least, most, may = lift + won, more + wins, left[k] + behind * lift
             if least > max(may, 0.0):
-                go_part(it, states, led, none, 0.0)
+                share = max(may, 0.0) / least
                 for slot in it.slots:
-                    z[slot] *= max(may, 0.0) / least
+                    z[slot] = share * led[slot]
             elif most > max(may, least):
-                go_part(it, states, led, none, max(may - least, 0.0) / (most - least))
+                share = max(may - least, 0.0) / (most - least)
+                for slot in it.slots:
+                    z[slot] = led[slot] + share * (z[slot] - led[slot])

@@ -144,7 +144,7 @@ def _positions(
                 opened = True
         if opened:
             restrain(problem, whole, these, states, root, before, pushes)
-        bounded(problem, whole, these, root, most, ends, states)
+        bounded(problem, whole, these, root, most, ends, z)
         for k in range(total):
             if pushed[k] or most[k] < np.inf:
                 remain(member(whole, these, k), states, left)

@@ -8,6 +8,8 @@ import pytest
 import sympy as sp
 
 import recursive_dyn as rd
+from recursive_dyn.simulation.kept.memory import Memory
+from recursive_dyn.simulation.loads.constraint_loads import ConstraintLoads
 from scene import Body, Scene, joints
 
 INTEGRATORS = ("semi_implicit_euler", "rk4", "implicit_midpoint")
@@ -298,3 +300,17 @@ def test_what_presses_on_a_stop_does_not_fly_into_it():
         assert sim.q[0] < 0.1 + 1e-6
     assert sim.coordinate_impulses["high limit of finger.distance"] == pytest.approx(10.0 / 60, rel=1e-6)
     assert not sim._timesteps.memory.arrays.borne.any()
+
+
+def test_constraints_bear_in_each_part_of_a_step_what_motors_gave_in_it():
+    """Those gave something in its first half alone: it was borne in the second one, too."""
+    d, memory = arm(loop=True), Memory(arm(loop=True))
+    q, v, h = d.neutral(), np.zeros(d.nv), 1 / 60
+    known, borne = ConstraintLoads(d, np.zeros(0)), np.arange(1.0, 1.0 + d.nv)
+    known.begin(q, v, np.zeros(d.nv))
+    for given in (borne, np.zeros(d.nv)):
+        known.bear(given)
+        known.note(memory, 0.5 * h, 0.5)
+    wanted = [d.multipliers(q, v, given + d.passive_forces(q, v)) for given in (borne, 0.0 * borne)]
+    np.testing.assert_allclose(known.means, np.mean(wanted, axis=0), atol=1e-12)
+    assert np.abs(wanted[0] - wanted[1]).max() > 1.0

@@ -48,15 +48,21 @@ class ConstraintLoads:
         acting = tau + own.passive_forces(q, v)
         self._start[:] = own.multipliers(q, v, acting)
         pushes = own.constraint_wrenches(q, v, acting)
-        self._began = None if isinstance(dynamics, MaximalDynamics) else (q.copy(), v.copy(), acting, pushes)
+        if isinstance(dynamics, MaximalDynamics):
+            self._began = None
+        else:
+            self._began = q.copy(), v.copy(), acting, pushes, self._start.copy()
         return pulls + pushes
 
     def bear(self, borne: np.ndarray) -> np.ndarray | float:
         """Constraints bear as well what motors and dry friction gave in all of the flight, borne (nv,), which is known
         at its end: what they do to bodies more than ``begin`` said (nb, 6)."""
-        if self._began is None or not len(self._start) or not borne.any():
+        if self._began is None or not len(self._start):
             return 0.0
-        q, v, acting, pushes = self._began
+        q, v, acting, pushes, start = self._began
+        if not borne.any():
+            self._start[:] = start  # another part of the step may have borne something
+            return 0.0
         self._start[:] = self._dynamics.multipliers(q, v, acting + borne)
         return self._dynamics.constraint_wrenches(q, v, acting + borne) - pushes
 

@@ -17,11 +17,6 @@ _MOTOR = "motor of "
 _PUSHES = {_MOTOR: 1.0, "friction of ": 1.0, "low limit of ": 1.0, "high limit of ": -1.0}  # rows' signs
 
 
-def forces_on_coordinates(simulation: StepResults) -> np.ndarray:
-    """tau (nv,): the user's, of motors, dry friction and limits; not of joints' springs and dampers."""
-    return simulation.acted.tau + _of_rows(simulation, simulation.dynamics, simulation.q)
-
-
 def _of_rows(simulation: StepResults, dynamics: Dynamics, q: np.ndarray) -> np.ndarray:
     """Of motors, dry friction and limits, on coordinates q of these dynamics."""
     tau = np.zeros(dynamics.nv)

@@ -154,7 +154,9 @@ def _push_apart(it: Island, these: Gaps, slop: float) -> bool:
     for k in range(len(it.contacts) + len(it.scalars)):
         c = gap_number(it, k)
         these.push[c], these.active[c] = 0.0, False
-    before = these.z.copy()
+    before = np.empty(len(it.slots))  # of its own: there may be many islands
+    for k in range(len(before)):
+        before[k] = these.z[it.slots[k]]
     patience = min(PATIENT_SWEEPS, these.sweeps)
     settled = _push_on(it, these, slop, patience)
     rubbed = settled and _rub_along(it, these)
@@ -163,7 +165,8 @@ def _push_apart(it: Island, these: Gaps, slop: float) -> bool:
     if settled or late(it.time):
         return False
     z, push, active = these.z.copy(), these.push.copy(), these.active.copy()
-    these.z[:] = before
+    for k in range(len(before)):
+        these.z[it.slots[k]] = before[k]
     weight = push_exactly(it, these, slop) if these.exact else 0.0
     if weight == 0.0:
         these.z[:] = z

@@ -94,8 +94,8 @@ UNMIXED_END = 8  # last sweeps: what has not converged by then ends on impulses 
 DEPENDENT = 1e-8  # relative length below which an iterate adds nothing to those before it
 
 # Positions
-SEPARATION_SWEEPS = 200  # at most
-PATIENT_SWEEPS = 100  # of these, after which pushes are found all at once
+PATIENT_SWEEPS = 100  # at most, after which pushes are found all at once
+SEPARATION_SWEEPS = 200  # at most, after these, where they are not found so
 EVEN = 4.0  # times as mobile as what it touches, at most, is what is pushed all at once
 HEAVY = 10.0  # times heavier than it is, from where on what is light opens slowly
 OPENED, OPENED_SHARE = 2.5e-4, 0.02  # m, and share of the deepest overlap: how far what is heavy opens off light things

@@ -234,13 +234,15 @@ class ImpulseProblem(NamedTuple):
 
 class ImpulseFacts(NamedTuple):
     """rows, islands, sweeps: how many; residual: the largest velocity, m/s, that an island's last sweep still changed;
-    deepest: the lowest gap left of contacts of the model's own bodies, at most 0."""
+    deepest: the lowest gap left of contacts of the model's own bodies, at most 0; swept: how deep something got in, and
+    was on its way out again, where nothing acts that would pay for pushing it."""
 
     rows: int
     islands: int
     sweeps: int
     residual: float
     deepest: float
+    swept: float
 
 
 def free_inertias(free: FreeBodies) -> FreeInertias:

@@ -6,8 +6,8 @@ from typing import Annotated
 
 import numpy as np
 
-from recursive_dyn.codegen.compiled import Floats, compiled
-from recursive_dyn.contact.blocks import ContactRows, Island
+from recursive_dyn.codegen.compiled import Floats, Integers, compiled
+from recursive_dyn.contact.blocks import ContactRows, Island, along
 from recursive_dyn.contact.budget import begun
 from recursive_dyn.contact.gaps import Gaps
 from recursive_dyn.contact.islands.impacts import has_impacts
@@ -18,7 +18,7 @@ from recursive_dyn.contact.problem import FreeInertias, ImpulseFacts, ImpulsePro
 from recursive_dyn.contact.push_speed import restrain
 from recursive_dyn.contact.rows.balance import measured
 from recursive_dyn.contact.rows.bending import bent
-from recursive_dyn.contact.rows.lasting import placed
+from recursive_dyn.contact.rows.lasting import length, placed
 from recursive_dyn.contact.rows.meeting import met, told
 from recursive_dyn.contact.rows.pushes import given_pushes, moved_by
 from recursive_dyn.contact.rows.reach import reach_of
@@ -80,7 +80,7 @@ def solve(given: ImpulseProblem) -> ImpulseFacts:
         done, change = withdraw(problem, whole, these, same, powers, kicked, pushes, shares, wanted, bounced, early)
         sweeps, residual = max(sweeps, done), max(residual, change)
     straightened(whole, these, early, bends, bounced)
-    most = left_to_lift(problem, whole, these, early, root, pushes, put)
+    most, swept = left_to_lift(problem, whole, these, early, root, pushes, put), _swept(problem, whole, found)
     _velocities(problem, y, pushes, root, V)
     ends, states = np.empty((len(problem.lone.links), 6)), _gaps(problem, whole, wanted, began, residual)
     ended(problem, V, ends)
@@ -96,7 +96,7 @@ def solve(given: ImpulseProblem) -> ImpulseFacts:
     settled(problem, whole, these, early, put)
     if struck_trees(problem, whole, these, bounced, states.push, found):
         expand(layout, factors, root, y, links, V, changes.struck)
-    return ImpulseFacts(m + _height(rows), these.total[0], sweeps, residual, _deepest(problem, rows))
+    return ImpulseFacts(m + _height(rows), these.total[0], sweeps, residual, _deepest(problem, rows), swept)
 
 
 @compiled
@@ -215,6 +215,21 @@ def _deepest(problem: ImpulseProblem, rows: ContactRows) -> float:
         if 0 <= rows.links[c, 0] < count or 0 <= rows.links[c, 1] < count:
             result = min(result, problem.contacts.gaps[c])
     return result
+
+
+@compiled
+def _swept(problem: ImpulseProblem, whole: Island, found: Integers) -> float:
+    """How deep contacts are at most that were none before, and open again with no impulse on a side; what was built so
+    does not get there within the step. found (n,): earlier contacts nearest to these."""
+    deepest, slop = 0.0, problem.options.slop
+    for c in range(len(whole.targets)):
+        depth, u = -problem.contacts.gaps[c], whole.rows.speed[c]
+        if whole.P[c, 0] != 0.0 or depth > problem.options.h * length(u[0], u[1], u[2]):
+            continue
+        new = found[c] < 0 or problem.earlier.gaps[found[c]] > -slop
+        if new and along(whole.rows, c, 0, 0.0, whole.y) == 0.0:
+            deepest = max(deepest, depth)
+    return deepest
 
 
 @compiled

@@ -105,6 +105,7 @@ PUSH_STEPS, PUSH_FACTORS = 100, 40  # at most, to where nothing overlaps, and ho
 PUSH_LOOKS = 40  # halvings of such a step
 LEAST_SEPARATION = 10  # of these before time may end them: with one, six boxes sink into each other by 6 mm
 PUSHING = 0.25  # share of the time that is allowed, which goes into positions: half of it, then what is left of it
+SWEPT = 1e-4  # m: what gets in and out again within a step so deep met something in it, and is looked for in parts
 PUT_DEEP = 5e-4  # m: overlaps beyond this, and what a step moves, of what did not touch before: they were built so
 LIMITED = 200  # iterations: with fewer it is known what pulls at trees with joints, and what ended early lifts them by
 SETTLED = 0.05  # share of the slop that the last sweep may still change

@@ -90,6 +90,7 @@ def thrown_at_a_tower(restitution, integrator, pitch=0.0):
         (0.0, "rk4", 0.0),
         (0.5, "rk4", 0.1),
         (0.9, "rk4", 0.2),
+        (0.9, "linearly_implicit_rk4", 0.2),
     ],
 )
 def test_a_rock_thrown_at_a_light_tower_lifts_no_energy(restitution, integrator, pitch):

@@ -87,7 +87,7 @@ class Memory:
         self.arrays = KeptArrays(
             np.zeros(count), np.ones(1, dtype=np.int64), np.zeros(count), np.zeros(3, dtype=np.int64),
             np.zeros(1, dtype=np.int64),
-            np.zeros(count, dtype=np.int64), np.zeros(5), np.zeros(1), no_momentum(dynamics), np.zeros(4),
+            np.zeros(count, dtype=np.int64), np.zeros(6), np.zeros(1), no_momentum(dynamics), np.zeros(4),
             np.ones(1, dtype=np.int64), np.zeros(1, dtype=np.int64),
             np.full(dynamics.jointed.nq if isinstance(dynamics, MaximalDynamics) else 0, np.nan),
             np.zeros(dynamics.nv), np.zeros(dynamics.nv), np.zeros(dynamics.nv), np.zeros(dynamics.nv),
@@ -206,7 +206,7 @@ class Memory:
         (contacts, rows, _), asleep = a.counts.tolist(), int(a.slept.contacts[0])
         if not contacts and not rows:
             return Solution(times=times, substeps=parts, asleep=asleep)
-        rows, islands, sweeps, residual, deepest = a.facts.tolist()
+        rows, islands, sweeps, residual, deepest, _ = a.facts.tolist()
         return Solution(
             contacts=contacts, rows=int(rows), islands=int(islands), iterations=int(sweeps), residual=residual,
             converged=bool(residual <= a.tolerance[0]), penetration=max(0.0, -deepest), substeps=parts, times=times,

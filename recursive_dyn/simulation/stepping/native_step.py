@@ -19,6 +19,7 @@ from recursive_dyn.contact.problem import (
 )
 from recursive_dyn.contact.rows.warm_start import felt_by_bodies
 from recursive_dyn.contact.solve import solve
+from recursive_dyn.contact.tuning import SWEPT
 from recursive_dyn.dynamics.program_calls import all_finite, evaluated_awake
 from recursive_dyn.integrators.compiled_loop import TALLIED, TALLY
 from recursive_dyn.simulation.bounds import Bounds
@@ -39,7 +40,7 @@ from recursive_dyn.simulation.stepping.led_motors import took
 from recursive_dyn.simulation.stepping.lent_forces import aim_back, go_on, lend, note_pressing, shift_rows, take_back
 from recursive_dyn.simulation.stepping.lone_bodies import kicked, moving_alone, straight
 from recursive_dyn.simulation.stepping.pressed import note_pressed, only_pressed, pressed_before, put_in
-from recursive_dyn.simulation.stepping.slowed_trees import led_far
+from recursive_dyn.simulation.stepping.slowed_trees import SHORTER, TOO_LONG, led_far, may_be_shorter
 from recursive_dyn.simulation.stepping.step_arrays import FreeRoom, StepArrays
 from recursive_dyn.simulation.stepping.stopped_trees import keep_slow, led_back
 from recursive_dyn.simulation.stepping.struck_into import STRUCK, note_flown, strikes_into
@@ -131,12 +132,10 @@ def _flown(s: StepArrays, tau: Floats) -> int:
 def solve_and_settle(
     s: StepArrays, layout: Layout, contacts: ContactTable, earlier: ContactTable, free: FreeRoom, bounds: Bounds
 ) -> int:
-    """What impulses make of where the flight led, with the momentum that is owed: DONE, LOST if it is not finite, or
-    WILD where that is so swift that it is to be weighed.
+    """What impulses make of where the flight led, with the momentum that is owed: DONE, LOST if it is not finite, WILD
+    where that is so swift that it is to be weighed, WOKEN where something touches what slept, TOO_LONG, INTO or STRUCK.
 
-    counts say what was solved for: nothing where there are constraints only, which the flight meets. WOKEN where
-    something touches what slept.
-    """
+    counts say what was solved for: nothing where there are constraints only, which the flight meets."""
     changed = s.impulses.changes
     if s.sleep.all[0]:
         contacts.size[0] = s.counts[0] = s.counts[1] = s.counts[2] = 0
@@ -153,6 +152,8 @@ def solve_and_settle(
         moving_alone(s.trees, s.owed, s.present, s.lone, lone)
         if not _solved(s, layout, contacts, earlier, free):
             return LOST
+        if _sweeps_through(s):
+            return TOO_LONG
     if s.into[0] > 0 and leads_into(s, layout, contacts, earlier, bounds):
         return INTO
     poses = s.present.poses[:].copy() if s.part[1] > 1 else s.present.poses[:0]
@@ -160,8 +161,8 @@ def solve_and_settle(
     bounced = len(energies) > 0 and energies_left(s, layout, energies)
     kinetic = np.empty(layout.groups if s.counts[1] > 0 else 0)
     led = s.counts[1] > 0 and led_back(s, layout, kinetic)
-    left = np.empty(layout.groups if s.placed[0] and len(floating) > 0 else 0)
-    taken = np.empty(len(left))
+    groups = layout.groups if s.placed[0] and len(floating) > 0 else 0
+    left, taken = np.empty(groups), np.empty(groups)
     far = len(left) > 0 and led_far(s, layout, s.counts[2] > 0 or n > 0, bounced, left, taken)
     throws = n > 0 and s.into[3] > 0 and note_flown(s)
     if s.counts[2] > 0 or n > 0:
@@ -187,6 +188,12 @@ def solve_and_settle(
     if not (all_finite(s.q) and all_finite(s.v)):
         return LOST
     return WILD if s.counts[2] + n > 0 and swift(s.v) else DONE
+
+
+@compiled
+def _sweeps_through(s: StepArrays) -> bool:
+    """Whether something met nothing, as it was in and out again too soon, and there may be shorter parts."""
+    return s.facts[5] > SWEPT and may_be_shorter(s) and float(SHORTER * s.part[1]) <= s.settings[12]
 
 
 @compiled
@@ -236,6 +243,7 @@ def _solved(s: StepArrays, layout: Layout, contacts: ContactTable, earlier: Cont
         if n + motors == 0 and rows == s.sources.constraints + s.sources.yielding.total:
             rows = 0
         s.counts[0], s.counts[1], s.counts[2] = n, rows, rows
+        s.facts[5] = 0.0
         if n + rows + motors == 0:
             return True
         answering[2 : 2 + nv] = it.diagonal
@@ -246,7 +254,7 @@ def _solved(s: StepArrays, layout: Layout, contacts: ContactTable, earlier: Cont
         facts = solve(_problem(s, layout, contacts, earlier, free, known, acted, pulled, forces))
         go_on(s)
         s.facts[0], s.facts[1], s.facts[2] = float(facts.rows), float(facts.islands), float(facts.sweeps)
-        s.facts[3], s.facts[4] = facts.residual, facts.deepest
+        s.facts[3], s.facts[4], s.facts[5] = facts.residual, facts.deepest, facts.swept
         changed = s.impulses.changes
         more = exceeded(it, changed.v)
         again = passed(s.sources, s.q, s.v, h, changed.q, s.settings[4], still) or more

@@ -54,8 +54,9 @@ class StepArrays(NamedTuple):
 
     q, v, clock (1,), tau, parameters: the simulation's own; start_q, start_v, start_tally, start_noted: these, what
     flights took and what was noted at the start of a step, or of a part of one; flown (1,): 1 from there on until all
-    of it is done. settings (12,): as in Options, but before the last two the time for which damping
-    and springs enter the mass matrix, and that by which positions follow there; placed (1,): whether frames are
+    of it is done. settings (13,): as in Options, but before the last two of these the time for which
+    damping and springs enter the mass matrix, and that by which positions follow there, and at last how many parts a
+    step may have; placed (1,): whether frames are
     needed. flight, present, frames, trees, sources, impulses: see there; owed: momenta that the step ends with; lone:
     bodies that float by themselves; part (2,): which one of how many parts it is; times (6,), s: when its stages
     began, and the last one ended; rows: room for them.

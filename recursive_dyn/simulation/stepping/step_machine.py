@@ -88,13 +88,13 @@ class StepMachine:
         lone = lone_bodies(model, self._layout, trees)
         self.arrays = StepArrays(
             state.q, state.v, state.clock, self.tau, dynamics.parameters.values_array, np.zeros(dynamics.nq),
-            np.zeros(dynamics.nv), flight.tally.copy(), noted.copy(), np.zeros(1, dtype=np.int64), np.zeros(12),
+            np.zeros(dynamics.nv), flight.tally.copy(), noted.copy(), np.zeros(1, dtype=np.int64), np.zeros(13),
             np.array([present is not None], dtype=np.int64), flight.arrays, at,
             BodyFrames(links_of_bodies(model), poses, start), trees, no_momentum(dynamics),
             lone, sources, np.array([0, 1], dtype=np.int64), np.zeros(6),
             room_for_rows(model, len(kept.rows)), impulse_arrays(dynamics, len(kept.rows), *(still if sleepy else ())),
             kept.numbers.copy(),
-            np.zeros(3, dtype=np.int64), np.zeros(5), kept, flight.pressed.arrays if self._apart else flight.arrays,
+            np.zeros(3, dtype=np.int64), np.zeros(6), kept, flight.pressed.arrays if self._apart else flight.arrays,
             pressed_trees(model, self._layout, groups, sprung, flight.asked), noted,
             sleepers(model, self._layout, trees.slots, lone.links, row_slots(model), *still)
             if sleepy else no_sleepers(self._layout.parent, lone.links, len(trees.bases), self._layout.group),
@@ -135,12 +135,12 @@ class StepMachine:
             self._pull()
         options = (
             h, self._share, self._gravity, settings.restitution_threshold, settings.slop, settings.push_speed,
-            settings.tolerance, settings.iterations, settings.microseconds,
+            settings.tolerance, settings.iterations, settings.microseconds, settings.substeps,
         )  # fmt: skip
         if options != self._options:
             rest = max(REST_SPEED, REST_SHARE * self._gravity * h)
-            time = settings.microseconds, clock() if settings.microseconds < np.inf else 0
-            self.arrays.settings[:] = h, self._share, rest, *options[3:8], *(self._answering * h), *time
+            own = h, self._share, rest, *options[3:8], *(self._answering * h), settings.microseconds
+            self.arrays.settings[:] = *own, clock() if settings.microseconds < np.inf else 0, settings.substeps
             self._options = options
 
     def _pull(self) -> None:

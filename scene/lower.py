@@ -18,6 +18,7 @@ from recursive_dyn.joint.coordinate import CLOCK, Coordinate
 from recursive_dyn.maximal.freed.freeing import free_model
 from recursive_dyn.model.assemble import build_model, known_part
 from recursive_dyn.model.composition import composed
+from recursive_dyn.model.constrained import constrained
 from recursive_dyn.model.model import Model
 from recursive_dyn.model.model_parts import altered
 from recursive_dyn.model.specification import BodySpec
@@ -117,7 +118,11 @@ def _model(scene: SceneContent, graph: Graph, specs: Sequence[BodySpec], joints:
     forces = [*scene.forces, *springs_on_charts(joints.items())]
     model = build_model(graph, specs, down, list(parameters.items()), shared, rows, forces)
     droppable = {name for c in constraints if c.redundant == DROP for name in c.row_names}
-    return independent(model, droppable) if rows else model
+    if not rows:
+        return model
+    held = constrained(model, specs)
+    alone = None if held is specs else build_model(graph, held, down, list(parameters.items()), (), rows)
+    return independent(model, droppable, alone)
 
 
 def _lowered(

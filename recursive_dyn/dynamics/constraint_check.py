@@ -4,12 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Collection, Sequence
 from dataclasses import replace
+from typing import NamedTuple
 
 import numpy as np
 
 from recursive_dyn.dynamics.constraint_system import MET, ConstraintSystem, Gradients
+from recursive_dyn.dynamics.functions import neutral
 from recursive_dyn.dynamics.spare_rows import spare_rows
 from recursive_dyn.errors import ModelError
+from recursive_dyn.graph.recent import Recent
 from recursive_dyn.joint.joint_check import FAR
 from recursive_dyn.model.model import Model
 
@@ -18,9 +21,38 @@ _SHARE = 3.0  # of other rows, in lengths of the row that is left out for them
 _NEAR = 0.05  # rad or m, around states in which a row is looked for that others do not hold
 
 
-def independent(model: Model, droppable: Collection[str]) -> Model:
+class _Checked(NamedTuple):
+    """Numbers of the rows that are kept, in their order; of each its usual size, and whether it is spare; (nq,)."""
+
+    kept: tuple[int, ...]
+    usual: tuple[float, ...]
+    spare: tuple[bool, ...]
+    assembled: tuple[float, ...]
+
+
+_KNOWN = Recent[_Checked](64)
+
+
+def independent(model: Model, droppable: Collection[str], alone: Model | None = None) -> Model:
     """The model, assembled, without redundant rows of these names; ModelError names other redundant, or contradictory,
-    rows."""
+    rows. alone: the model of nothing but what they know of, all coordinates by the same names; None: it knows all.
+
+    What was found of late is known: a scene that is edited is compiled several times, with the same rows mostly.
+    """
+    part = model if alone is None else alone
+    bounds = tuple((c.limits, c.turn) for c in part.coordinates)
+    found = _KNOWN.of((part.key, part.parameters, bounds, frozenset(droppable)), lambda: _checked(part, droppable))
+    rows = [
+        replace(model.constraints[k], usual=usual, spare=spare)
+        for k, usual, spare in zip(found.kept, found.usual, found.spare, strict=True)
+    ]
+    assembled = dict(zip(model.coordinate_names, neutral(model).tolist(), strict=True))
+    assembled |= dict(zip(part.coordinate_names, found.assembled, strict=True))
+    return replace(model, constraints=tuple(rows), assembled=tuple(assembled.values()))
+
+
+def _checked(model: Model, droppable: Collection[str]) -> _Checked:
+    """``independent`` of a model; ModelError."""
     system, names = ConstraintSystem(model), [c.name for c in model.constraints]
     states = system.solutions(range(len(names)))
     if not states:
@@ -46,9 +78,11 @@ def independent(model: Model, droppable: Collection[str]) -> Model:
                 " redundant='drop'"
             )
     spare = spare_rows(system, kept, [k for k in kept if names[k] in droppable], states, gradients.rows)
-    rows = tuple(replace(model.constraints[k], usual=system.usual[k], spare=k in spare) for k in kept)
+    usual, known = system.usual, set(spare)
     assembled = min(states, key=system.outside)  # the first, as the nearest to neutral, unless it breaks limits
-    return replace(model, constraints=rows, assembled=tuple(assembled.tolist()))
+    return _Checked(
+        tuple(kept), tuple(usual[k] for k in kept), tuple(k in known for k in kept), tuple(assembled.tolist())
+    )
 
 
 def _telling(system: ConstraintSystem, states: Sequence[np.ndarray], droppable: Collection[int]) -> list[int]:
@@ -80,7 +114,7 @@ def _holds_with(
     a mechanism from ways that the others leave it, at positions where these begin."""
     if not system.holonomic[i]:
         return True
-    states = system.solutions(others, None if near is None else system.around(near, _NEAR))
+    states = system.solutions(others, None if near is None else system.around(near, _NEAR), unless=i)
     return not states or bool(np.abs(system.values(np.array(states))[:, i]).max() < MET)
 
 

@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from recursive_dyn.codegen.reference import run
+from recursive_dyn.codegen.interpreting.batches import BatchProgram
 from recursive_dyn.dynamics.functions import neutral
 from recursive_dyn.dynamics.model_functions import ModelFunctions
 from recursive_dyn.joint.joint_check import FAR
@@ -45,10 +45,10 @@ class ConstraintSystem:
     def __init__(self, model: Model) -> None:
         self.model = model
         functions = ModelFunctions(model, RECURSIVE)
-        self._rows = functions.build("constraint_positions")
-        self._jacobian = functions.build("constraint_jacobian")
-        self._speeds = functions.build("constraint_velocities")
-        self._integrate = functions.build("integrate")
+        self._rows = BatchProgram(functions.build("constraint_positions"))
+        self._jacobian = BatchProgram(functions.build("constraint_jacobian"))
+        self._speeds = BatchProgram(functions.build("constraint_velocities"))
+        self._integrate = BatchProgram(functions.build("integrate"))
         self.parameters = np.array([value for _, value in model.parameters])
         self.holonomic = [c.holonomic for c in model.constraints]
         self.starts = self._starting_states()
@@ -92,11 +92,11 @@ class ConstraintSystem:
 
     def values(self, q: np.ndarray) -> np.ndarray:
         """phi (..., m)."""
-        return run(self._rows, {"q": q, "parameters": self.parameters})["phi"]
+        return self._rows({"q": q, "parameters": self.parameters})["phi"]
 
     def jacobian(self, q: np.ndarray) -> np.ndarray:
         """C (..., m, nv), zeros of what is prescribed, as no force moves that, and of rows that nothing moves."""
-        flat = run(self._jacobian, {"q": q, "parameters": self.parameters})["C"]
+        flat = self._jacobian({"q": q, "parameters": self.parameters})["C"]
         C = flat.reshape(*q.shape[:-1], len(self.holonomic), self.model.nv)
         C[..., sorted(self.model.prescribed)] = 0.0
         C[..., self._still, :] = 0.0
@@ -105,7 +105,7 @@ class ConstraintSystem:
     def gradients(self, states: Sequence[np.ndarray]) -> Gradients:
         """All rows at some states."""
         C, inputs = self.jacobian(q := np.array(states)), {"v": np.zeros(self.model.nv), "parameters": self.parameters}
-        return Gradients(C, run(self._speeds, {"q": q} | inputs)["psi"], self.flat(C))
+        return Gradients(C, self._speeds({"q": q} | inputs)["psi"], self.flat(C))
 
     def beside(self, states: Sequence[np.ndarray]) -> list[np.ndarray]:
         """Configurations some way along the motions that the constraints allow at some states, and back to where all
@@ -123,16 +123,22 @@ class ConstraintSystem:
         q = np.repeat(np.array(states[:_BESIDE]), _BESIDE, axis=0)
         return list(self.moved(q, np.random.default_rng(7).uniform(-far, far, (len(q), self.model.nv))))
 
-    def solutions(self, rows: Sequence[int], starts: Sequence[np.ndarray] | None = None) -> list[np.ndarray]:
-        """Configurations in which these rows hold, from several starts: Gauss-Newton, all starts at once."""
+    def solutions(
+        self, rows: Sequence[int], starts: Sequence[np.ndarray] | None = None, unless: int | None = None
+    ) -> list[np.ndarray]:
+        """Configurations in which these rows hold, from several starts: Gauss-Newton, all starts at once. unless: a row
+        of which no more is asked than whether it holds there too: one where it does not is the last that is found."""
         rows = [i for i in rows if self.holonomic[i]]
         q = np.array(self.starts if starts is None else starts)
         left = np.arange(len(q))  # starts that have not arrived
         there = np.zeros(len(q), dtype=bool)
         for k in range(_ITERATIONS):
-            phi = self.values(q[left])[:, rows]
-            far = ~there  # they take one more step than they need, which makes rounding of what is left
-            there = np.abs(phi).max(axis=1, initial=0.0) < ZERO
+            every = self.values(q[left])
+            phi, far = every[:, rows], ~there  # they take one more step than they need, which leaves but rounding
+            error = np.abs(phi).max(axis=1, initial=0.0)
+            if unless is not None and (there & (error < MET) & (np.abs(every[:, unless]) >= MET)).any():
+                break
+            there = error < ZERO
             left, phi, there = left[far], phi[far], there[far]
             if not len(left):
                 break
@@ -165,7 +171,7 @@ class ConstraintSystem:
     def moved(self, q: np.ndarray, step: np.ndarray) -> np.ndarray:
         """q (n, nq) moved by steps (n, nv)."""
         dt = np.ones((len(q), 1))
-        return run(self._integrate, {"q": q, "v": step, "dt": dt, "parameters": self.parameters})["q"]
+        return self._integrate({"q": q, "v": step, "dt": dt, "parameters": self.parameters})["q"]
 
     def vanishing(self, states: Sequence[np.ndarray]) -> list[int]:
         """Rows that change on the way to where they hold, and there no longer, even where they hold alone: others hold

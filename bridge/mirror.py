@@ -16,7 +16,7 @@ from bridge.bodies.visuals import SCENERY, Visual, rgba
 from bridge.collision.bullet_surroundings import BulletSurroundings
 from bridge.collision.contact_keys import KeyNumbers, renumbered
 from bridge.collision.overlaps import overlapping, warn_of
-from bridge.collision.queries import Queries
+from bridge.collision.queries import Queries, queries_of
 from bridge.collision.whereabouts import Whereabouts
 from bridge.connection import Connection
 from bridge.drawing.camera import Camera, camera_of
@@ -193,7 +193,7 @@ class PyBulletMirror:
     @cached_property
     def queries(self) -> Queries:
         """Rays, boxes and distances among the bodies by name, where the state has them: ``queries.ray(start, end)``."""
-        return Queries(self._connection, self._mirrored.bodies.of, self._whereabouts.catch_up)
+        return queries_of(self._connection, self._mirrored.bodies, self._whereabouts)
 
     def pair(self, a: Any, b: Any, collide: bool | None = None, material: Material | None = None) -> None:
         """Let two bodies collide or not from now on, with a material of their own; see :meth:`Scene.pair`."""

@@ -23,7 +23,8 @@ OUTCOMES = {  # of a page's examples, one after the other
     "mechanisms.md": "len(joint.coordinates) == 5 and len(machine.bodies) >= 6",
     "motors.md": "abs(simulation.v[0] - 1.0) < 1e-6 and simulation.motor_forces['arm.angle'].force != 0.0",
     "contact.md": "motion.time > 1.9 and motion.solution.converged and motion.solution.penetration < 1e-3",
-    "queries.md": "inside + (moved.body,) == ('crate', 'ball') and np.allclose([near.distance, ranges[0]], 0.8, 1e-3)",
+    "queries.md": "inside + (moved.body,) == ('crate', 'ball') and np.allclose([near.distance, ranges[0]], 0.8, 1e-3)"
+    " and np.allclose([t for t, *_ in told], np.sqrt(2 * np.array([0.9, 1.6, 1.9, 2.6]) / 9.81), atol=1 / 60)",
     "control.md": "np.abs(error).max() < 1e-2 and np.abs(left).max() < 1e-2",
     "derivatives.md": "by_mass.shape == (7, 1) and A.shape == (14, 14) and B.shape == (14, 7)",
     "manifolds.md": "abs(motion.drift) < 1e-9",

@@ -108,14 +108,14 @@ class Group:
         """Of each of its meshes, if that is what it consists of and all are known as convex ones."""
         found = list[Sequence[Polytope]]()
         for shape in self.shapes:
-            parts = _known_parts(shape, bool(self.name)) if type(shape) is shapes.Mesh else None
+            parts = known_parts(shape, bool(self.name)) if type(shape) is shapes.Mesh else None
             if parts is None:
                 return ()
             found.append(parts)
         return tuple(found)
 
 
-def _known_parts(shape: shapes.Mesh, moves: bool) -> Sequence[Polytope] | None:
+def known_parts(shape: shapes.Mesh, moves: bool) -> Sequence[Polytope] | None:
     """``convex_parts``, kept as long as the shape is."""
     own = _KNOWN.setdefault(shape, {})
     if moves not in own:
@@ -248,7 +248,7 @@ class TrueShapesTable:
         return np.array([group.sort, group.ids[0], len(group.ids), len(rows[0])]), np.array(group.ids), *rows
 
     def _shape_rows(self, group: Group) -> Sequence[np.ndarray]:
-        kinds, sizes = zip(*(_kind_and_size(shape) for shape in group.shapes), strict=True)
+        kinds, sizes = zip(*(kind_and_size(shape) for shape in group.shapes), strict=True)
         known = [self._number(size) if kind == BOX else NOBODY for kind, size in zip(kinds, sizes, strict=True)]
         at = np.array([shape.at for shape in group.shapes], dtype=float)
         return np.array(kinds, dtype=np.int64), np.array(known, dtype=np.int64), at, np.array(sizes, dtype=float)
@@ -276,7 +276,8 @@ def nothing_true(size: int) -> TrueShapes:
     return made.table
 
 
-def _kind_and_size(shape: shapes.Shape) -> tuple[int, tuple[float, float, float]]:
+def kind_and_size(shape: shapes.Shape) -> tuple[int, tuple[float, float, float]]:
+    """Kind and sizes of a shape, as ``curved_pairs`` has them."""
     match shape:
         case shapes.Box():
             x, y, z = (0.5 * float(s) for s in shape.size)

@@ -10,12 +10,16 @@ from itertools import product
 import numpy as np
 import pybullet
 
+from bridge.bodies.mirrored_bodies import MirroredBodies
+from bridge.collision.ray_targets import SceneRays
+from bridge.collision.whereabouts import Whereabouts
 from bridge.connection import Connection
-from bridge.outsiders import of_bullet
+from bridge.outsiders import WORLD, of_bullet
 from recursive_dyn.errors import ModelError, StateError
 
 Point = tuple[float, float, float]
 RAYS = pybullet.MAX_RAY_INTERSECTION_BATCH_SIZE - 1  # in one call
+_BEHIND = 1e-6  # m behind what Bullet told, where a ray goes on
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,7 +55,8 @@ class Queries:
     """Rays, boxes and distances among the bodies of a Bullet connection.
 
     of: Bullet's ids of each name, which may change later; catch_up: puts Bullet's bodies where they are to be asked
-    for. Raises StateError once the connection is gone.
+    for; scene: shapes that rays meet in closed form, so that Bullet is asked about all else. Raises StateError once the
+    connection is gone.
     """
 
     def __init__(
@@ -59,8 +64,10 @@ class Queries:
         connection: Connection,
         of: Mapping[str, Sequence[int]],
         catch_up: Callable[[], None] = lambda: None,
+        scene: SceneRays | None = None,
     ) -> None:
         self._connection, self._client, self._of, self._catch_up = connection, connection.id, of, catch_up
+        self._scene = scene
 
     def ray(self, start: Sequence[float] | np.ndarray, end: Sequence[float] | np.ndarray) -> Hit | None:
         """The first surface between two points (3,), or None. What a ray starts inside of, it does not see."""
@@ -74,16 +81,60 @@ class Queries:
         lengths = np.linalg.norm(stop - begin, axis=1)
         if (lengths == 0.0).any():
             raise StateError(f"ray {int(lengths.argmin())} starts where it ends; give two different points")
-        found = []
+        self._connection.check()
+        if self._scene is None:
+            return self._told(begin, stop, lengths)
+        met = self._scene.cast(begin, stop - begin)
+        points = begin + met.fractions[:, None] * (stop - begin)
+        names = [*self._scene.among.names, WORLD]  # STATIC is the last one
+        hits = [
+            Hit(names[body], tuple(point), tuple(normal), fraction, fraction * length) if fraction <= 1.0 else None
+            for body, point, normal, fraction, length in zip(
+                met.bodies.tolist(), points.tolist(), met.normals.tolist(), met.fractions.tolist(), lengths.tolist(),
+                strict=True,
+            )
+        ]  # fmt: skip
+        if self._scene.among.others or pybullet.getNumBodies(self._client) > len(self._connection.bodies):
+            self._before(hits, begin, stop, lengths)
+        return hits
+
+    def _before(self, hits: list[Hit | None], begin: np.ndarray, stop: np.ndarray, lengths: np.ndarray) -> None:
+        """Put into ``hits`` what rays meet before these that Bullet alone knows. Of what is known it tells too, and now
+        and then where there is nothing: behind that it is asked again."""
+        assert self._scene is not None
+        known, left, after, behind = self._scene.among.known, np.arange(len(begin)), np.zeros(len(begin)), _BEHIND
+        while len(left):
+            start = begin[left] + after[left, None] * (stop[left] - begin[left])
+            again = []
+            for k, (body, _, fraction, point, normal) in zip(left.tolist(), self._cast(start, stop[left]), strict=True):
+                share, hit = after[k] + fraction * (1.0 - after[k]), hits[k]
+                if body < 0 or (hit is not None and hit.fraction <= share):
+                    continue
+                if body not in known:
+                    hits[k] = Hit(self._name(body), point, normal, share, share * lengths[k])
+                    continue
+                after[k] = share + behind / lengths[k]
+                again += [k] if after[k] < 1.0 else []
+            left, behind = np.array(again, dtype=int), 2.0 * behind  # it may tell of the same again and again
+
+    def _told(self, begin: np.ndarray, stop: np.ndarray, lengths: np.ndarray) -> list[Hit | None]:
+        """What Bullet tells."""
+        return [
+            Hit(self._name(body), point, normal, fraction, fraction * length) if body >= 0 else None
+            for (body, _, fraction, point, normal), length in zip(
+                self._cast(begin, stop), lengths.tolist(), strict=True
+            )
+        ]
+
+    def _cast(self, begin: np.ndarray, stop: np.ndarray) -> list[tuple[int, int, float, Point, Point]]:
+        """Bullet's answers."""
+        found = list[tuple[int, int, float, Point, Point]]()
         self._catch_up()
         with self._connection.guard():
             for k in range(0, len(begin), RAYS):
                 part = slice(k, k + RAYS)
                 found += pybullet.rayTestBatch(begin[part].tolist(), stop[part].tolist(), physicsClientId=self._client)
-        return [
-            Hit(self._name(body), point, normal, fraction, fraction * length) if body >= 0 else None
-            for (body, _, fraction, point, normal), length in zip(found, lengths.tolist(), strict=True)
-        ]
+        return found
 
     def overlapping(self, low: Sequence[float] | np.ndarray, high: Sequence[float] | np.ndarray) -> tuple[str, ...]:
         """Bodies whose own boxes along the world's axes meet that from low (3,) to high (3,), sorted by name."""
@@ -130,6 +181,11 @@ class Queries:
             known = ", ".join(f"'{body}'" for body in sorted({*self._of, *names.values()}))
             raise ModelError(f"there is no body '{name}'; the bodies are {known}, and Bullet's own 'bullet:<id>'")
         return ids
+
+
+def queries_of(connection: Connection, bodies: MirroredBodies, whereabouts: Whereabouts) -> Queries:
+    """Queries among the bodies of a scene where a simulation has them."""
+    return Queries(connection, bodies.of, whereabouts.catch_up, SceneRays(bodies, lambda: whereabouts.poses))
 
 
 def _vector(what: str, value: object) -> np.ndarray:

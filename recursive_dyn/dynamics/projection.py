@@ -18,6 +18,8 @@ _EXACT = 1e-15
 _NEAR, _NEAR_VELOCITY = 1e-9, 1e-5  # what a singular configuration is allowed: there a row is left out as dependent
 NARROW = 3e-3  # sine of an angle between rows that is next to none: somewhat above that of ``multipliers.DEPENDENT``
 _LEFT = 1e-6  # m or rad that steps through a singular position may leave, where no force takes it back
+_TAUT = 1e-3  # m or rad that rows may be off by where it is told that they depend on each other
+_TOLD, _SHARE = 4, 0.1  # constraints that are named then, and their share of the forces that balance, of the largest
 _STEPS = 25
 
 
@@ -113,9 +115,34 @@ def _missed(dynamics: Projecting, q: Array, v: Array, placed_wrongly: bool) -> N
     error = np.abs(error).reshape(-1, len(dynamics.model.constraints)).max(axis=0)
     worst = int(np.argmax(error))
     name, what = dynamics.model.constraints[worst].name, "" if placed_wrongly else "the rate of "
+    balance = _balance(dynamics, q) if error[worst] <= _TAUT else []
+    why = "; start nearer to where it holds"
+    if balance:
+        among = ", ".join(f"'{group}'" for group in balance[:_TOLD])
+        why = (
+            f": rows of {among}{' and others' if len(balance) > _TOLD else ''} depend on each other here, as where a"
+            " chain or a bridge is taut. Give it slack, so that it hangs or is bent, or constrain it by fewer rows, as"
+            " one pin in place of two"
+        )
     return NotMetError(
-        f"{what}constraint '{name}' cannot be met near this configuration (it is off by {error[worst]:.3g}); start"
-        " nearer to where it holds",
+        f"{what}constraint '{name}' cannot be met near this configuration (it is off by {error[worst]:.3g}){why}",
         worst,
         float(error[worst]),
     )
+
+
+def _balance(dynamics: Projecting, q: Array) -> list[str]:
+    """What the rows are of that forces along nearly balance at q, or at one of some, most first; [] if none do. Spare
+    rows do so everywhere."""
+    constraints, nv = dynamics.model.constraints, dynamics.model.nv
+    rows = [k for k, c in enumerate(constraints) if not c.spare]
+    every = dynamics.call("constraint_jacobian", q).reshape(-1, len(constraints), nv)[:, rows]
+    usual = np.array([constraints[k].usual for k in rows])
+    for C in every:
+        sizes = np.maximum(np.linalg.norm(C, axis=1), np.maximum(usual, 1e-200))
+        left, singular, _ = np.linalg.svd(C / sizes[:, None])
+        if len(rows) > nv or singular[-1] < NARROW:
+            shares = np.abs(left[:, -1])
+            telling = [k for k in np.argsort(-shares).tolist() if shares[k] > _SHARE * shares.max()]
+            return list(dict.fromkeys(constraints[rows[k]].name.partition("[")[0] for k in telling))
+    return []

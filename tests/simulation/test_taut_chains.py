@@ -1,6 +1,7 @@
 """Chains that are pinned at their full length: constraints hold them by their curvature, and they stay there."""
 
 import copy
+import re
 
 import numpy as np
 import pytest
@@ -8,6 +9,7 @@ import sympy as sp
 from chart_cases import energy
 
 import recursive_dyn as rd
+from recursive_dyn.dynamics.projection import _missed
 from recursive_dyn.dynamics.taut import tautened
 from scene import Body, Scene, joints
 
@@ -290,3 +292,17 @@ def test_slack_balls_that_whirl_are_given_no_energy(h):
     before = energy(sim)
     sim.step(round(0.5 / h))
     assert energy(sim) == pytest.approx(before, rel=0.05)
+
+
+@pytest.mark.parametrize("slack", [0.0, 0.1])
+def test_what_cannot_be_met_where_a_chain_is_taut_says_so(slack):
+    """Rows of the pin, as their balance is what keeps a straight chain; of one that hangs none depend on each other."""
+    dynamics = chain(4, "hinge", slack).compile()
+    q = dynamics.neutral()
+    told = str(_missed(dynamics, dynamics.integrate(q, np.full(dynamics.nv, 1e-5), 1.0), np.zeros(dynamics.nv), True))
+    if slack:
+        assert "start nearer" in told and "taut" not in told
+    else:
+        assert re.search(
+            r"'pin 1\[\d\]' cannot be met.*rows of 'pin 1' depend on each other.*taut.*slack.*fewer rows", told
+        )

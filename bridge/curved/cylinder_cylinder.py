@@ -7,6 +7,7 @@ import math
 import numpy as np
 
 from bridge.curved.manifold_points import Found, closest, crossed, dot, normalized, put
+from bridge.curved.parallel_barrels import APART, Barrel, lie_along, parallel_barrels, shared
 from bridge.curved.solid import Solid, lowest, rim_axes, rim_end, rim_quarter
 from recursive_dyn.codegen.compiled import Floats, compiled
 
@@ -34,6 +35,8 @@ def cylinder_cylinder(one: Solid, other: Solid, n: Floats, gap: float, margin: f
         put(found, b, n, gap)
     elif abs(dot(one.axes[2], n)) < _EVEN and abs(dot(other.axes[2], n)) < _EVEN:
         _crossing(one, other, n, gap, found)
+    if _along_barrels(one, other, n, b, gap, margin, found):
+        return
     _carried(one, other, n, 1.0, margin, found)
     _carried(other, one, against, -1.0, margin, found)
     if found.size[0] == 0:
@@ -60,6 +63,31 @@ def _crossing(one: Solid, other: Solid, n: Floats, gap: float, found: Found) -> 
         for i in range(3):
             q[i] += t * w[i] + other.size[0] * n[i]
         put(found, q, n, gap)
+
+
+@compiled
+def _along_barrels(
+    one: Solid, other: Solid, n: Floats, b: Floats, gap: float, margin: float, found: Found
+) -> bool:  # fmt: skip
+    """Points of two barrels that lie along each other and are nearest along n, at b of the other unless that is found;
+    whether they do."""
+    if abs(dot(one.axes[2], n)) > _ACROSS or abs(dot(other.axes[2], n)) > _ACROSS:
+        return False
+    first = Barrel(np.empty(3), np.empty(3), one.size[0])
+    second = Barrel(np.empty(3), np.empty(3), other.size[0])
+    for i in range(3):
+        first.along[i], second.along[i] = 2.0 * one.size[1] * one.axes[2, i], 2.0 * other.size[1] * other.axes[2, i]
+        first.start[i] = one.centre[i] - 0.5 * first.along[i]
+        second.start[i] = other.centre[i] - 0.5 * second.along[i]
+    if not lie_along(first, second):
+        return False
+    low, high = shared(first, second)
+    if high - low < APART:
+        return False
+    if found.size[0] == 0:
+        put(found, b, n, gap)
+    parallel_barrels(first, second, low, high, margin, found)
+    return True
 
 
 @compiled

@@ -8,17 +8,13 @@ from bridge.curved.manifold_points import (
     TOUCHING,
     Found,
     InWorld,
-    clamped,
     closest,
     crossed,
-    dot,
     normalized,
     put,
 )
+from bridge.curved.parallel_barrels import APART, Barrel, lie_along, parallel_barrels, shared
 from recursive_dyn.codegen.compiled import Floats, compiled
-
-_NEARLY_PARALLEL = 0.01  # square of the sine of an angle between two axes below which they lie along each other
-_APART = 1e-3  # share of a length: points that are nearer are one
 
 
 @compiled
@@ -32,31 +28,17 @@ def core(placed: InWorld, k: int, start: Floats, along: Floats) -> None:
 
 @compiled
 def round_round(placed: InWorld, a: int, b: int, margin: float, found: Found) -> None:
-    """Points nearer than ``margin``: the nearest one; of two that lie along each other those at the ends as well."""
+    """Points nearer than ``margin``: the nearest one; of two that lie along each other those that carry with it."""
     p, u, q, w = np.empty(3), np.empty(3), np.empty(3), np.empty(3)
     core(placed, a, p, u)
     core(placed, b, q, w)
-    aa, bb, ab = dot(u, u), dot(w, w), dot(u, w)
     s, t = closest(p, u, q, w)
-    sine = aa * bb - ab * ab
-    if aa == 0.0 or bb == 0.0 or sine > _NEARLY_PARALLEL * aa * bb:
-        _pair(placed, a, b, s, t, margin, found)
-        return
-    from_q, to_q = 0.0, 0.0
-    for i in range(3):
-        from_q += (q[i] - p[i]) * u[i] / aa
-        to_q += (q[i] + w[i] - p[i]) * u[i] / aa
-    low, high = max(0.0, min(from_q, to_q)), min(1.0, max(from_q, to_q))
-    if high - low < _APART:
-        _pair(placed, a, b, s, t, margin, found)
-        return
-    for k in range(2):
-        end, across = low if k == 0 else high, 0.0
-        for i in range(3):
-            across += (p[i] + end * u[i] - q[i]) * w[i]
-        _pair(placed, a, b, end, clamped(across / bb, 0.0, 1.0), margin, found)
-    if sine > 0.0 and abs(s - low) > _APART and abs(s - high) > _APART:
-        _pair(placed, a, b, s, t, margin, found)
+    _pair(placed, a, b, s, t, margin, found)
+    one, other = Barrel(p, u, placed.sizes[a, 0]), Barrel(q, w, placed.sizes[b, 0])
+    if found.size[0] == 1 and lie_along(one, other):
+        low, high = shared(one, other)
+        if high - low >= APART:
+            parallel_barrels(one, other, low, high, margin, found)
 
 
 @compiled

@@ -12,7 +12,7 @@ from recursive_dyn.contact.problem import ELSEWHERE, EarlierContacts, Generalize
 from recursive_dyn.contact.rows.lasting import Three, bend, closing, dot, is_sprung, length, lone_of, row
 from recursive_dyn.contact.rows.responses import moves_at, twists
 from recursive_dyn.contact.rows.scalar_rows import directed
-from recursive_dyn.contact.tuning import BEYOND_SLOP
+from recursive_dyn.contact.tuning import BEYOND_SLOP, TOUCHED
 
 
 @compiled
@@ -107,9 +107,11 @@ def contact_targets(
             coasts = closing(problem, problem.lone.coasting, c, contacts.arms, c)
             rows.coasting[c] = dot(row(contacts.normals[c]), coasts)
         targets[c], height, _, _ = _target(problem, rows, c, 0.0, contacts.gaps[c])
+        began[c] = beginning(contacts.gaps[c], speed, before, options)
         if rows.lasting[c] > 0.0 and _is_held(problem, rows, c, same[c]):
             targets[c], height = 0.0, 0.0
-        began[c] = beginning(contacts.gaps[c], speed, before, options)
+        elif height == 0.0 and _lies(options, began[c], before):
+            height = np.nan
         # nothing but contacts presses what floats by itself
         pressed = not alone and contacts.frictions[c, 4] == 0.0
         if pressed and _opened(options, contacts.gaps[c], speed, before):
@@ -127,11 +129,18 @@ def contact_targets(
 
 
 @compiled
+def _lies(options: Options, began: float, before: float) -> bool:
+    """Whether what rests touched before: so deep it stays. Between curved surfaces moving one point moves others."""
+    return began <= -TOUCHED * options.slop and abs(before) <= options.rest_speed
+
+
+@compiled
 def _is_held(problem: ImpulseProblem, rows: ContactRows, c: int, i: int) -> bool:
     """Whether what is round goes on from earlier contact i with what moves, too, and opens by no more than its impulse
     moves it by in a step: both fall in the flight, so that nothing but its turning shows."""
     contacts, options = problem.contacts, problem.options
-    if rows.links[c, 0] < 0 or rows.links[c, 1] < 0 or (contacts.gliding[c] == 0 and not _is_ball(contacts.balls[c])):
+    is_round = contacts.gliding[c] != 0 or max(contacts.balls[c, 0], contacts.balls[c, 1]) > 0.0
+    if not is_round or min(rows.links[c, 0], rows.links[c, 1]) < 0:
         return False
     gap, earlier = contacts.gaps[c] + 0.5 * options.slop, problem.earlier
     pressed = dot(row(earlier.impulses[i]), row(earlier.normals[i]))
@@ -155,11 +164,6 @@ def _rested(options: Options, pressed: bool, began: float, before: float) -> boo
     """Whether what opened had pressed and was closed where the step began: what presses it in the solve, as a motor,
     may not bring it nearer than it was."""
     return pressed and began <= options.slop and before * options.h <= options.slop
-
-
-@compiled
-def _is_ball(radii: Floats) -> bool:
-    return radii[0] > 0.0 or radii[1] > 0.0
 
 
 @compiled

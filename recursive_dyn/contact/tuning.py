@@ -164,6 +164,7 @@ PATH_FROM = 400  # iterations allowed, from where all that misses the tolerance 
 PATH_STEPS = 5  # factorizations, times the iterations allowed, at most
 FIRST_LOOK, LATER_LOOK = 100, 3  # factorizations along it after which it is looked whether it can be left; times those
 FROM_OUTSIDE = 100.0  # times what is missed without impulses: the root of nu, m/s, from where it is followed
+LEFT_BY = 14.0  # log of how many times nu may be what it was there: where contacts are jammed it grows for ever
 PATH_END = 3e-6  # m/s, the same where it ends: augmented Lagrangians end it from there
 ONTO_PATH, LEAST_PART = 150, 1e-4  # Newton steps at most onto it there, and the least part of one that is gone
 LESS = 0.1  # share of squares by which such a step lessens them

@@ -6,6 +6,8 @@ from test_block_equations import random_island
 
 from recursive_dyn.codegen.nanoseconds import clock
 from recursive_dyn.contact.blocks import Island, accumulate, velocity
+from recursive_dyn.contact.islands.methods import solved
+from recursive_dyn.contact.islands.squeezing import squeezed
 from recursive_dyn.contact.newton.assembly import assemble
 from recursive_dyn.contact.newton.block_equations import block_equations
 from recursive_dyn.contact.newton.block_factors import factor, solve
@@ -14,6 +16,7 @@ from recursive_dyn.contact.newton.natural import follow, missed, trial
 from recursive_dyn.contact.newton.newton import entering, near, newton
 from recursive_dyn.contact.newton.node_rows import still
 from recursive_dyn.contact.newton.second_order_cone import scaled, scaling
+from recursive_dyn.contact.sweeps.sweep import sweep
 from recursive_dyn.contact.tuning import FAR, PART_LEFT
 
 
@@ -129,3 +132,26 @@ def test_time_that_is_over_ends_it(bodies, contacts):
     accumulate(it)
     done, change = newton(it._replace(time=np.array([clock(), 1])), 3, 200, 1e-6, 1.0)
     assert done < 20 and np.isfinite(change)
+
+
+@pytest.mark.parametrize("number", [np.nan, np.inf, 1e200])
+@pytest.mark.parametrize("iterations", [10, 50, 200, 1000])
+def test_impulses_that_are_not_finite_are_never_taken(number, iterations):
+    """No sweep changed them, so laws seemed to be met."""
+    it = island(3, 6, 12, 0.5)
+    these, system = trial(it), block_equations(it)
+    it.P[4, 0] = number
+    accumulate(it)
+    follow(it, these, system, still(system))
+    assert squeezed(it)
+    assert missed(it, these) >= 1e100
+    _, change = solved(it, iterations, 1e-6)
+    assert np.isfinite(it.P).all() and np.isfinite(it.y).all()
+    assert change <= (1.0 if iterations < 200 else 1e-6)
+
+
+def test_a_sweep_says_so_where_velocities_are_not_finite():
+    it = island(3, 6, 12, 0.5)
+    accumulate(it)
+    it.y[it.slots[5]] = np.nan
+    assert sweep(it, 0.0) == sweep(it, 0.0) == np.inf

@@ -7,11 +7,15 @@ and Q, leaves there those it found, and in y what they do. Another one is a file
 
 from __future__ import annotations
 
+import numpy as np
+
 from recursive_dyn.codegen.compiled import compiled
 from recursive_dyn.contact.blocks import Island
 from recursive_dyn.contact.islands.island import solve_island
 from recursive_dyn.contact.islands.relief import relieved
+from recursive_dyn.contact.islands.squeezing import clear
 from recursive_dyn.contact.islands.sticking import stick_first
+from recursive_dyn.contact.sweeps.sweep import sweep
 
 SWEEPS, STICKING_FIRST = 0, 1
 
@@ -27,10 +31,14 @@ def chosen(it: Island) -> int:
 
 @compiled
 def solved(it: Island, iterations: int, tolerance: float) -> tuple[int, float]:
-    """Solve an island by its method, with the least impulses that do so; as that returns."""
+    """Solve an island by its method, with the least impulses that do so; as that returns. What ends at impulses that
+    are not finite carries what one sweep finds."""
     done, change = 0, 0.0
     if chosen(it) == STICKING_FIRST:
         done, change = stick_first(it, iterations, tolerance)
     else:
         done, change = solve_island(it, iterations, tolerance)
+    if not change < np.inf:
+        clear(it)
+        change = sweep(it, 0.0)
     return done, relieved(it, change, tolerance)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import numpy as np
+
 from recursive_dyn.codegen.compiled import Floats, compiled
 from recursive_dyn.contact.blocks import Island, accumulate, component
 from recursive_dyn.contact.sweeps.mixing import write
@@ -22,7 +24,7 @@ def clear(it: Island) -> None:
 @compiled
 def squeezed(it: Island) -> bool:
     """Whether impulses do next to nothing but press against each other, as on a wedge: they would grow for ever, and
-    are none where velocities drown in their rounding: no sweep changes them."""
+    are none where velocities drown in their rounding: no sweep changes them. Or whether they are not finite."""
     whole, net, G = 0.0, 0.0, it.rows.mobility
     for c in it.contacts:
         for i in range(it.rows.height[c]):
@@ -32,7 +34,7 @@ def squeezed(it: Island) -> bool:
         whole += it.Q[s] * it.Q[s] * it.lines.mobility[s]
     for slot in it.slots:
         net += it.y[slot] * it.y[slot]
-    return net < CANCELLED * whole
+    return not net >= CANCELLED * whole or not net < np.inf
 
 
 @compiled

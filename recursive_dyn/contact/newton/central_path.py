@@ -30,6 +30,7 @@ from recursive_dyn.contact.tuning import (
     FROM_OUTSIDE,
     LEAST_LENGTH,
     LEAST_PART,
+    LEFT_BY,
     LENGTHENED,
     LESS,
     MOST_LENGTH,
@@ -71,7 +72,7 @@ def along_path(it: Island, these: Trial, system: BlockEquations, path: Path, mos
 
     The trial's impulses are those of where the path is left, which may be gone on from.
     """
-    at, y, place, end = path.at, path.y, path.place, 2.0 * math.log(PATH_END)
+    at, y, place, end, outside = path.at, path.y, path.place, 2.0 * math.log(PATH_END), path.place[1] + LEFT_BY
     tau, length, done, rate, known = place[0], place[2], 0, 0.0, False
     if tau == place[1] and length > 0.0:
         found, done = _onto(it, these, at, system, y, math.exp(tau))
@@ -85,6 +86,7 @@ def along_path(it: Island, these: Trial, system: BlockEquations, path: Path, mos
         if first < np.inf:
             length = min(length * min(max(WANTED_MISS / max(first, TINY), SHORTENED), LENGTHENED), MOST_LENGTH)
             tau = there
+            length = length if tau < outside else 0.0
         else:
             at.w[:], length = at.base, SHORTENED * length
     place[0], place[2] = tau, length if length > LEAST_LENGTH else 0.0

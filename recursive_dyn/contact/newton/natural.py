@@ -196,17 +196,20 @@ def _disk(w1: float, w2: float, radius: float) -> _Disk:
 
 @compiled
 def missed(it: Island, these: Trial) -> float:
-    """By how much, m/s, the island's impulses miss their laws at velocities u, w; p and q are the projected ones."""
+    """By how much, m/s, the island's impulses miss their laws at velocities u, w, infinity where these are not finite;
+    p and q are the projected ones."""
     project(it, these, 1.0, False)
-    most = 0.0
+    most, total = 0.0, 0.0
     for e in range(len(it.contacts)):
         c = it.contacts[e]
         for i in range(6 if it.rows.kind[c] > 0 else SPIN):
             scale = these.scale[e, 0] if i < SPIN else these.scale[e, 1] if i == SPIN else these.scale[e, 2]
             most = max(most, scale * abs(these.p[e, i] - it.P[c, i]))
+            total += abs(these.u[e, i])
     for e in range(len(it.scalars)):
         most = max(most, these.line_scale[e] * abs(these.q[e] - it.Q[it.scalars[e]]))
-    return most
+        total += abs(these.w[e])
+    return most if total < np.inf else np.inf
 
 
 @compiled

@@ -22,16 +22,19 @@ from recursive_dyn.contact.tuning import ROLLING_SINGULAR
 
 @compiled
 def sweep(it: Island, soft: float) -> float:
-    """Meet the law of every row of an island once; the largest change of a velocity, m/s.
+    """Meet the law of every row of an island once; the largest change of a velocity, m/s, or infinity where they are
+    not finite: no law changes these.
 
     soft: share of what its impulse does by which a contact gives way.
     """
-    change = 0.0
+    change, total = 0.0, 0.0
     for s in it.scalars:
         change = max(change, _sweep_scalar(it, s))
     for c in it.contacts:
         change = max(change, _sweep_contact(it, c, soft))
-    return change
+    for slot in it.slots:
+        total += abs(it.y[slot])
+    return change if total < np.inf else np.inf
 
 
 @compiled

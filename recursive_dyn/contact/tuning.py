@@ -59,6 +59,7 @@ RESTING_WAY = 1e-5  # m and rad, of coordinates: how far what rests may get in a
 # Impacts
 LEAST_SINCE = 1e-3  # of a step: what bounced so shortly before its end is passed on to what it touches all the same
 IMPACTS = 60  # one after the other within a step: what still approaches then gives nothing back
+LEAST_IMPACTS = 10  # of these, where fewer iterations than that are allowed, each of which may be one
 
 MOST_GIVEN_BACK = 0.2  # share by which impulses that bounce may differ for the energy that turning made
 

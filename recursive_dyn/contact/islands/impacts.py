@@ -24,7 +24,7 @@ from recursive_dyn.contact.islands.squeezing import clear
 from recursive_dyn.contact.islands.staged_rows import Given, guess_rows, note_rows, only_answer, rows_go_on, rows_of_all
 from recursive_dyn.contact.problem import ImpulseProblem
 from recursive_dyn.contact.rows.targets import target_after
-from recursive_dyn.contact.tuning import FAILED, IMPACTS
+from recursive_dyn.contact.tuning import FAILED, IMPACTS, LEAST_IMPACTS
 
 # (n, 2) of contacts: impulses along their normals that bounced, and what forces lend to these afterwards, J, for which
 # heights make up
@@ -64,7 +64,8 @@ def solve_impacts(
     note_rows(it, given)
     ways = ways_of(it, problem)
     active = _struck(it, problem, free, ways, lent, up, struck)
-    while active > 0 and stages < IMPACTS and (stages == 0 or not late(it.time)):
+    most = min(max(iterations, LEAST_IMPACTS), IMPACTS)
+    while active > 0 and stages < most and (stages == 0 or not late(it.time)):
         stage = _stage(it, struck[0:active] if not singly else _fastest(it, up, struck[0:active]))
         done, change = solved(stage, iterations, tolerance)
         if change > FAILED and active > 1 and not singly:

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Annotated
 
 import numpy as np
 
-from recursive_dyn.contact.contact_buffer import NOBODY, ContactBuffer
+from recursive_dyn.codegen.compiled import Flags, compiled
+from recursive_dyn.contact.contact_buffer import NOBODY, ContactBuffer, ContactTable
 from recursive_dyn.contact.settings import Settings
 from recursive_dyn.simulation.present import Present
 from recursive_dyn.simulation.state import State
@@ -22,6 +23,12 @@ if TYPE_CHECKING:
 _TOUCHED = 5e-4  # m: overlaps up to this are none
 _SAME = 5e-3  # m between places on a body, up to which they are one
 _Points = tuple[np.ndarray, np.ndarray]
+_Places = Annotated[np.ndarray, float, 3]
+
+
+def warm_up() -> None:
+    """Compile or load what the first look takes."""
+    _mark_new.warm()
 
 
 def looked_after_blows(
@@ -62,16 +69,33 @@ def _places(buffer: ContactBuffer, poses: np.ndarray) -> _Points:
 def _new(buffer: ContactBuffer, poses: np.ndarray, there: ContactBuffer, poses_there: np.ndarray) -> np.ndarray:
     """Which contacts (n,) that are found elsewhere overlap, at no place of two bodies where a buffer has one. What
     gives back all is left to the next step, which keeps its energy: here it is known a blow too late."""
-    table, own = there.table, buffer.table
-    new = (table.gaps[: there.count] < -_TOUCHED) & (table.frictions[: there.count, 4] < 1.0)
-    if not new.any() or buffer.free is not NOBODY or there.free is not NOBODY:
+    if buffer.free is not NOBODY or there.free is not NOBODY:
         return np.zeros(there.count, dtype=bool)
+    new = np.zeros(there.count, dtype=bool)
     (a, b), (c, d) = _places(buffer, poses), _places(there, poses_there)
-    for k in np.flatnonzero(new):
-        same = own.keys[: buffer.count] == table.keys[k]
-        off = np.minimum(np.linalg.norm(a[same] - c[k], axis=1), np.linalg.norm(b[same] - d[k], axis=1))
-        new[k] = not (off < _SAME).any()
+    _mark_new(there.table, buffer.table, c, d, a, b, new)
     return new
+
+
+@compiled
+def _mark_new(
+    there: ContactTable, known: ContactTable, on_a: _Places, on_b: _Places, known_a: _Places, known_b: _Places,
+    new: Flags,
+) -> None:  # fmt: skip
+    """``_new``; places on bodies of both, as ``_places`` has them. In machine code, as of what sank there are hundreds,
+    each of which is compared with those of its pair."""
+    n, nearest = known.size[0], _SAME * _SAME
+    for k in range(there.size[0]):
+        new[k] = there.gaps[k] < -_TOUCHED and there.frictions[k, 4] < 1.0
+        c = 0
+        while new[k] and c < n:
+            if known.keys[c] == there.keys[k]:
+                off_a, off_b = 0.0, 0.0
+                for i in range(3):
+                    off_a += (known_a[c, i] - on_a[k, i]) ** 2
+                    off_b += (known_b[c, i] - on_b[k, i]) ** 2
+                new[k] = not (min(off_a, off_b) < nearest)
+            c += 1
 
 
 def _only(buffer: ContactBuffer, which: np.ndarray) -> ContactBuffer:

@@ -19,7 +19,6 @@ from recursive_dyn.contact.problem import (
 )
 from recursive_dyn.contact.rows.warm_start import felt_by_bodies
 from recursive_dyn.contact.solve import solve
-from recursive_dyn.contact.tuning import SWEPT
 from recursive_dyn.dynamics.program_calls import all_finite, evaluated_awake
 from recursive_dyn.integrators.compiled_loop import TALLIED, TALLY
 from recursive_dyn.simulation.bounds import Bounds
@@ -40,10 +39,11 @@ from recursive_dyn.simulation.stepping.led_motors import took
 from recursive_dyn.simulation.stepping.lent_forces import aim_back, go_on, lend, note_pressing, shift_rows, take_back
 from recursive_dyn.simulation.stepping.lone_bodies import kicked, moving_alone, straight
 from recursive_dyn.simulation.stepping.pressed import note_pressed, only_pressed, pressed_before, put_in
-from recursive_dyn.simulation.stepping.slowed_trees import SHORTER, TOO_LONG, led_far, may_be_shorter
+from recursive_dyn.simulation.stepping.slowed_trees import TOO_LONG, led_far, sweeps_through
 from recursive_dyn.simulation.stepping.step_arrays import FreeRoom, StepArrays
 from recursive_dyn.simulation.stepping.stopped_trees import keep_slow, led_back
 from recursive_dyn.simulation.stepping.struck_into import STRUCK, note_flown, strikes_into
+from recursive_dyn.simulation.stepping.time_left import LEFT, allow, begin_step, now, spend
 from recursive_dyn.simulation.stepping.wild_steps import WILD, swift
 
 
@@ -64,6 +64,7 @@ def fly(s: StepArrays, layout: Layout) -> int:
     tally = s.flight.work[TALLY : TALLY + TALLIED]
     s.start_tally[:], s.start_noted[:] = tally, s.noted
     s.flown[0] = 1
+    begin_step(s)
     if s.part[0] == 0 and s.part[1] > 1:
         s.kept.felt[:] = 0.0
     asleep = _asleep(s)
@@ -152,7 +153,7 @@ def solve_and_settle(
         moving_alone(s.trees, s.owed, s.present, s.lone, lone)
         if not _solved(s, layout, contacts, earlier, free):
             return LOST
-        if _sweeps_through(s):
+        if sweeps_through(s):
             return TOO_LONG
     if s.into[0] > 0 and leads_into(s, layout, contacts, earlier, bounds):
         return INTO
@@ -191,12 +192,6 @@ def solve_and_settle(
 
 
 @compiled
-def _sweeps_through(s: StepArrays) -> bool:
-    """Whether something met nothing, as it was in and out again too soon, and there may be shorter parts."""
-    return s.facts[5] > SWEPT and may_be_shorter(s) and float(SHORTER * s.part[1]) <= s.settings[12]
-
-
-@compiled
 def _settle(s: StepArrays, contacts: ContactTable) -> None:
     """Give what floats the momentum that it is owed."""
     lone, floating = s.sleep.moving_lone[: s.sleep.counts[1]], s.sleep.moving_lone[: s.sleep.counts[2]]
@@ -216,7 +211,8 @@ def _solved(s: StepArrays, layout: Layout, contacts: ContactTable, earlier: Cont
     n, h, it, base = contacts.size[0], s.settings[0], s.sources.motors, first_motor(s.sources)
     answering, before, nv = s.impulses.answering, s.kept.pressed, len(s.v)
     answering[:2] = s.settings[8:10]
-    if s.into[1] == BEGINS:
+    first = s.into[1] == BEGINS
+    if first:
         took(s)
     note_bouncing(s, layout, contacts, free.given, answering[2 + nv : 2 + 2 * nv])
     note_pressed(s.pressed, before, s.impulses.changes, it.led, False)
@@ -251,7 +247,11 @@ def _solved(s: StepArrays, layout: Layout, contacts: ContactTable, earlier: Cont
             return False
         contacts.gaps[:n], contacts.points[:n], contacts.normals[:n] = gaps, points, normals  # a solve changes them
         s.lone.coasting[:] = coasting
+        allow(s, first)
+        began = now(s)
         facts = solve(_problem(s, layout, contacts, earlier, free, known, acted, pulled, forces))
+        spend(s, began)
+        first = False
         go_on(s)
         s.facts[0], s.facts[1], s.facts[2] = float(facts.rows), float(facts.islands), float(facts.sweeps)
         s.facts[3], s.facts[4], s.facts[5] = facts.residual, facts.deepest, facts.swept
@@ -284,7 +284,7 @@ def _problem(
         FreeInertias(given.centers[:k], given.start_twists[:k], given.twists[:k], given.masses[:k], given.spins[:k]),
         first_rows(s.rows, m),
         earlier_by(earlier, float(s.kept.cut[0]) / float(s.part[1])),
-        Options(x[0], x[1], x[2], x[3], x[4], x[5], x[6], int(x[7]), x[10], int(x[11])),
+        Options(x[0], x[1], x[2], x[3], x[4], x[5], x[6], int(x[7]), x[LEFT], int(x[11])),
         Changes(changed.v, changed.q, changed.since, free.twists[:k], free.ways[:k], changed.row_impulses[:m],
                 changed.acted, changed.steady, changed.strikes, changed.islands, changed.struck),
     )  # fmt: skip

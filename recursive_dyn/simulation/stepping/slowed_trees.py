@@ -23,8 +23,10 @@ from recursive_dyn.integrators.compiled_loop import TALLY
 from recursive_dyn.simulation.flying.flight import DONE, LOST
 from recursive_dyn.simulation.kept.momentum import CENTER, INERTIA, LINEAR, NUMBERS, SPIN, corrected_base, spun
 from recursive_dyn.simulation.present import seen
+from recursive_dyn.contact.tuning import SWEPT
 from recursive_dyn.simulation.report import UNEXPLAINED
 from recursive_dyn.simulation.stepping.step_arrays import StepArrays
+from recursive_dyn.simulation.stepping.time_left import PARTS
 from recursive_dyn.simulation.stepping.tree_energies import (
     factored,
     height,
@@ -48,6 +50,12 @@ _WHOLE = 6  # coordinates of what moves as a whole only
 def may_be_shorter(s: StepArrays) -> bool:
     """Whether a step, or a part of one, may be taken in shorter parts for the energy that it makes."""
     return SHORTER * s.part[1] <= (PARTS_OF_MANY if len(s.v) > MANY else MOST_PARTS)
+
+
+@compiled
+def sweeps_through(s: StepArrays) -> bool:
+    """Whether something met nothing, as it was in and out again too soon, and there may be shorter parts."""
+    return s.facts[5] > SWEPT and may_be_shorter(s) and float(SHORTER * s.part[1]) <= s.settings[PARTS]
 
 
 @compiled

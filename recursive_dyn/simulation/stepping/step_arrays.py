@@ -54,12 +54,12 @@ class StepArrays(NamedTuple):
 
     q, v, clock (1,), tau, parameters: the simulation's own; start_q, start_v, start_tally, start_noted: these, what
     flights took and what was noted at the start of a step, or of a part of one; flown (1,): 1 from there on until all
-    of it is done. settings (13,): as in Options, but before the last two of these the time for which
-    damping and springs enter the mass matrix, and that by which positions follow there, and at last how many parts a
-    step may have; placed (1,): whether frames are
-    needed. flight, present, frames, trees, sources, impulses: see there; owed: momenta that the step ends with; lone:
-    bodies that float by themselves; part (2,): which one of how many parts it is; times (6,), s: when its stages
-    began, and the last one ended; rows: room for them.
+    of it is done. settings (15,): as in Options, but before the last two of these the time for which damping and
+    springs enter the mass matrix, and that by which positions follow there, then microseconds that solves of this step
+    took (``time_left``), and how many parts a step may have; placed (1,): whether frames are needed. flight, present,
+    frames, trees, sources, impulses: see there; owed: momenta that the step ends with; lone: bodies that float by
+    themselves; part (2,): which one of how many parts it is; times (6,), s: when its stages began, and the last one
+    ended; rows: room for them.
     numbers, counts, facts: as in KeptArrays, of this step; kept: those of the last one. other: the flight of trees that
     are pressed. noted (3,): solves that did not converge, steps with trees that were pressed, and parts that were too
     long, so far. sleep: who may sleep. into (4,): whether what a solve leads into is looked for (``led_into``), whether

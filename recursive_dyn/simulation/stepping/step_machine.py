@@ -45,6 +45,7 @@ from recursive_dyn.simulation.stepping.remembering import keep
 from recursive_dyn.simulation.stepping.step_arrays import StepArrays, free_room, led_bodies, lending
 from recursive_dyn.simulation.stepping.step_start import Noting, StepStart
 from recursive_dyn.simulation.stepping.struck_into import LOOKS
+from recursive_dyn.simulation.stepping.time_left import PARTS, SPENT
 from recursive_dyn.simulation.surroundings import Lookout
 
 
@@ -88,7 +89,7 @@ class StepMachine:
         lone = lone_bodies(model, self._layout, trees)
         self.arrays = StepArrays(
             state.q, state.v, state.clock, self.tau, dynamics.parameters.values_array, np.zeros(dynamics.nq),
-            np.zeros(dynamics.nv), flight.tally.copy(), noted.copy(), np.zeros(1, dtype=np.int64), np.zeros(13),
+            np.zeros(dynamics.nv), flight.tally.copy(), noted.copy(), np.zeros(1, dtype=np.int64), np.zeros(15),
             np.array([present is not None], dtype=np.int64), flight.arrays, at,
             BodyFrames(links_of_bodies(model), poses, start), trees, no_momentum(dynamics),
             lone, sources, np.array([0, 1], dtype=np.int64), np.zeros(6),
@@ -119,10 +120,8 @@ class StepMachine:
         self.arena, self._flies = plain.arena, {"": plain}
 
     def begin(self, tau: np.ndarray, h: float, settings: Settings, calm: bool) -> None:
-        """Before a step, or part of one, of length h: what may have changed since the last one.
-
-        calm: whether nothing that surrounds the simulation moves by itself.
-        """
+        """Before a step, or part of one, of length h: what may have changed since the last one. calm: whether nothing
+        that surrounds the simulation moves by itself."""
         self.tau[:] = tau
         if self.sleepy:
             sleep = self.arrays.sleep
@@ -139,8 +138,9 @@ class StepMachine:
         )  # fmt: skip
         if options != self._options:
             rest = max(REST_SPEED, REST_SHARE * self._gravity * h)
-            own = h, self._share, rest, *options[3:8], *(self._answering * h), settings.microseconds
-            self.arrays.settings[:] = *own, clock() if settings.microseconds < np.inf else 0, settings.substeps
+            time, x = clock() if settings.microseconds < np.inf else 0, self.arrays.settings
+            x[:SPENT] = h, self._share, rest, *options[3:8], *(self._answering * h), settings.microseconds, time
+            x[PARTS] = settings.substeps
             self._options = options
 
     def _pull(self) -> None:

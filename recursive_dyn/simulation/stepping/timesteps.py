@@ -30,6 +30,7 @@ from recursive_dyn.simulation.loads.kicks import Kick
 from recursive_dyn.simulation.present import Present
 from recursive_dyn.simulation.report import Closed, Landings, Report, damping_spring, keep_name, told
 from recursive_dyn.simulation.state import State
+from recursive_dyn.simulation.stepping import looked_after_blows
 from recursive_dyn.simulation.stepping.detection import Detection
 from recursive_dyn.simulation.stepping.led_beyond import why_not_led
 from recursive_dyn.simulation.stepping.refused import Before
@@ -286,3 +287,4 @@ class Timesteps(Timestep):
             self.ready().warm_up(self.events)
             self._forces.warm_up()
             self.flight.warm_up()
+            looked_after_blows.warm_up()

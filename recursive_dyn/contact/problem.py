@@ -10,7 +10,7 @@ from recursive_dyn.codegen.compiled import Flags, Floats, Integers, compiled
 from recursive_dyn.contact.contact_buffer import ContactTable
 from recursive_dyn.contact.contacts import FreeBodies
 from recursive_dyn.contact.layout import Layout
-from recursive_dyn.contact.tuning import LIMITED
+from recursive_dyn.contact.tuning import GUARDED, LIMITED
 
 JUMPED = -1e300  # instead of an energy, J: impulses are not what they were a step before
 MEETS, BOUNCES, ONLY_BOUNCES = 0, 1, 2  # of an island: something newly presses, something bounces, or all does
@@ -120,9 +120,9 @@ class EarlierContacts(NamedTuple):
 
 
 @compiled
-def is_short(iterations: float, microseconds: float) -> bool:
-    """Whether a solve has less time than by default."""
-    return iterations < LIMITED or microseconds < np.inf
+def is_short(iterations: float, microseconds: float, tolerance: float) -> bool:
+    """Whether a solve has less time than by default, or need not come as near to the laws."""
+    return iterations < LIMITED or microseconds < np.inf or tolerance > GUARDED
 
 
 @compiled

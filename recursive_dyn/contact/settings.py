@@ -19,14 +19,15 @@ class Settings:
     of it for what is solved again, and islands by their rows what making these left (each is swept once at least), a
     quarter of it for pushing overlaps apart (ten sweeps at least; the rest overlaps still): what it ends early takes
     energy away, too, but ends elsewhere in another run, while runs without such a limit are the same to the last bit;
-    tolerance: change of velocity in a sweep, m/s, at which it has converged; restitution_threshold: approach speed,
-    m/s, below which nothing bounces that gives back less than all; slop: overlap, m, that positions keep, so that
-    resting contacts stay found; push_speed: speed, m/s, at which what overlaps is pushed apart at most, and what lies
-    beyond a limit back; detect: "step" finds contacts anew in every timestep, "frame" once a call of ``step`` or
-    ``advance``, and again where others may have come near since, or a step is cut (in every one while Bullet's own
-    bodies are about); substeps: parts that a timestep may be cut into where something moves so fast that it would pass
-    through another body (1: never), up to twice as many where some are shorter than one of these; sleep_after: how long
-    what touches each other must have been at rest, s, to sleep until anything acts on it (inf: never).
+    tolerance: change of velocity in a sweep, m/s, at which it has converged, and ends without energy won whatever it
+    is; restitution_threshold: approach speed, m/s, below which nothing bounces that gives back less than all; slop:
+    overlap, m, that positions keep, so that resting contacts stay found; push_speed: speed, m/s, at which what overlaps
+    is pushed apart at most, and what lies beyond a limit back; detect: "step" finds contacts anew in every timestep,
+    "frame" once a call of ``step`` or ``advance``, and again where others may have come near since, or a step is cut
+    (in every one while Bullet's own bodies are about); substeps: parts that a timestep may be cut into where something
+    moves so fast that it would pass through another body (1: never), up to twice as many where some are shorter than
+    one of these; sleep_after: how long what touches each other must have been at rest, s, to sleep until anything acts
+    on it (inf: never).
     """
 
     iterations: int = 200

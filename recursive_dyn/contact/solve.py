@@ -190,7 +190,8 @@ def _gaps(problem: ImpulseProblem, whole: Island, wanted: Floats, began: Floats,
         gaps[n + s], bounded[n + s], acted[n + s] = given.gaps[s], given.stops[s], options.h * whole.Q[s]
     for k in range(len(z)):
         z[k] = share * options.h * whole.y[k]
-    exact = residual <= FAILED or not is_short(options.iterations, options.microseconds)  # what ended early cannot pay
+    short = is_short(options.iterations, options.microseconds, options.tolerance)
+    exact = residual <= FAILED or not short  # what ended early cannot pay
     sweeps = max(min(int(options.iterations), SEPARATION_SWEEPS), LEAST_SEPARATION)
     return Gaps(
         gaps, began, wanted, bounded, acted, given.holds, z, share, options.h, np.empty(n + m), np.zeros(n + m),

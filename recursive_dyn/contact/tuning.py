@@ -47,6 +47,7 @@ HOPELESS = 100.0  # growth of the residual by a direct solve after which a softe
 PATIENCE = 3  # direct solves that may pass without a better residual
 CANCELLED = 1e-9  # share of the impulses' energies, each alone, that all together have, below which they are forgotten
 FAILED = 1e-3  # m/s: a residual that is no solution
+GUARDED = 1e-6  # m/s: a solve that misses laws by more wins no energy, however loose a tolerance is set
 YIELDING_SWEEPS = 60  # from nothing with contacts that give way, where there is no solution: wedges that jam
 YIELDING = (1e-3, 1e-2, 1e-1)  # share of what its impulse does by which a contact then gives way, one after the other
 MOST_DIRECT_ROWS = 160  # beyond which sweeps are cheaper than elimination

@@ -26,7 +26,7 @@ from recursive_dyn.contact.rows.pushes import moved_by
 from recursive_dyn.contact.rows.scalar_rows import directed
 from recursive_dyn.contact.rows.spins import spin_of
 from recursive_dyn.contact.rows.sustaining import HALF
-from recursive_dyn.contact.tuning import LITTLE, OVERDONE, REPAID, WEIGHTS
+from recursive_dyn.contact.tuning import GUARDED, LITTLE, OVERDONE, REPAID, WEIGHTS
 
 UNMET, SEVERAL = -3, -4  # instead of a partner
 
@@ -59,7 +59,8 @@ def withdraw(
             for c in it.contacts:
                 bounced[c, 0] = bounced[c, 1] = 0.0
             done, change = solve_one(it, problem, wanted, bounced, none)
-            sweeps, residual, early[k] = max(sweeps, done), max(residual, change), change > problem.options.tolerance
+            sweeps, residual = max(sweeps, done), max(residual, change)
+            early[k] = change > min(problem.options.tolerance, GUARDED)
             for c in it.contacts:
                 bounces += bounced[c, 0]
             share = 0.0
@@ -79,13 +80,13 @@ def _find_overdone(
 ) -> bool:  # fmt: skip
     """Mark in ``again`` the islands that win more than they may; whether there are any. won, left (islands,): what they
     win and may win, J; the others as in ``withdraw``, none as in ``gain``."""
-    some = False
+    some, options = False, problem.options
     for k in range(these.total[0]):
         it = member(whole, these, k)
         if _is_corrected(it, shares) and _is_known(problem, it):
             won[k] = _won(problem, it, kicked, none)
             # of what is far from the laws nothing is known that it might win back; by default it is as near as it gets
-            if early[k] and is_short(float(problem.options.iterations), problem.options.microseconds):
+            if early[k] and is_short(float(options.iterations), options.microseconds, options.tolerance):
                 left[k], least = 0.0 if problem.options.position_share == HALF else -np.inf, 0.0
             else:
                 left[k], least = _left(problem, it, same, powers)

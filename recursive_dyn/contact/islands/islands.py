@@ -15,7 +15,7 @@ from recursive_dyn.contact.islands.letting_go import let_go
 from recursive_dyn.contact.islands.passivity import Lent, tame
 from recursive_dyn.contact.layout import Layout
 from recursive_dyn.contact.problem import ImpulseProblem, is_short
-from recursive_dyn.contact.tuning import STILL_STEPS
+from recursive_dyn.contact.tuning import GUARDED, STILL_STEPS
 
 
 class Partition(NamedTuple):
@@ -146,7 +146,7 @@ def solve_islands(
     whole: Island, these: Partition, problem: ImpulseProblem, wanted: Floats, bounced: Bounced, end: int
 ) -> tuple[int, float, Flags]:
     """Every island of the whole from the impulses given; (most sweeps of one, largest residual, which of them ended
-    early: laws are missed by more than the tolerance).
+    early: laws are missed by more than the tolerance, or a loose one than by the default's).
 
     wanted (n or more,): gaps at the end that contacts bounce to, m; bounced (n, 2): 0, to be what did; end: when time
     is over, as ``timed`` has it.
@@ -155,7 +155,7 @@ def solve_islands(
     early = np.zeros(these.total[0], dtype=np.bool_)
     for k in range(these.total[0]):
         done, change = solve_one(timed(whole, these, k, end), problem, wanted, bounced, none)
-        early[k] = change > problem.options.tolerance
+        early[k] = change > min(problem.options.tolerance, GUARDED)
         sweeps, residual = max(sweeps, done), max(residual, change)
     return sweeps, residual, early
 
@@ -169,12 +169,12 @@ def solve_one(it: Island, problem: ImpulseProblem, wanted: Floats, bounced: Boun
         done, change = solve_impacts(it, problem, options.iterations, options.tolerance, bounced, wanted)
     else:
         done, change = solved_evenly(it, none, still, options.iterations, options.tolerance)
-    if change > options.tolerance:
+    if change > min(options.tolerance, GUARDED):
         share = tame(it, none)
         for c in it.contacts:
             bounced[c, 0] *= share
             bounced[c, 1] *= share
-        if is_short(float(options.iterations), options.microseconds):
+        if is_short(float(options.iterations), options.microseconds, options.tolerance):
             gone, change = let_go(it, none, share, change)
             if gone:
                 for c in it.contacts:

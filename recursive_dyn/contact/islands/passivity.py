@@ -16,7 +16,7 @@ from recursive_dyn.codegen.compiled import Floats, compiled
 from recursive_dyn.contact.blocks import Island, accumulate, component, moving, velocity
 from recursive_dyn.contact.islands.methods import solved
 from recursive_dyn.contact.islands.squeezing import clear
-from recursive_dyn.contact.tuning import FAILED
+from recursive_dyn.contact.tuning import FAILED, GUARDED
 
 Impulses = Annotated[np.ndarray, float, 6]
 Lent = Annotated[np.ndarray, float, 3]
@@ -46,7 +46,7 @@ def without_gain(
     (whole, _), pressed, count = gain(it, lent), 0.0, len(it.contacts)
     for c in it.contacts:
         pressed += it.P[c, 0]
-    if whole <= tolerance * pressed:
+    if whole <= min(tolerance, GUARDED) * pressed:
         return sweeps, residual
     P, Q, targets = np.empty((count, 6)), np.empty(len(it.scalars)), it.targets[:].copy()
     for j in range(count):

@@ -224,7 +224,7 @@ def _solved(s: StepArrays, layout: Layout, contacts: ContactTable, earlier: Cont
     acted = acted_here(s.impulses, s.kept.acted, s.kept.steady, s.start_v, s.q, s.v, h, s.parameters)
     acting, asked = s.flight.acting, s.pressed.asked
     pulled = pulled_here(s.impulses, s.q, s.tau, s.parameters, it.motors.drives, acting, asked)
-    forces = forces_here(s.impulses, s.q, s.tau, s.parameters, is_short(s.settings[7], s.settings[10]))
+    forces = forces_here(s.impulses, s.q, s.tau, s.parameters, is_short(s.settings[7], s.settings[10], s.settings[6]))
     s.impulses.changes.acted[:], s.impulses.changes.steady[:] = 0.0, JUMPED
     if not take_back(s, layout, contacts):
         return False

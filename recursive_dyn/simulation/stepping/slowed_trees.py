@@ -19,11 +19,11 @@ import numpy as np
 
 from recursive_dyn.codegen.compiled import Floats, Integers, compiled
 from recursive_dyn.contact.layout import Layout
+from recursive_dyn.contact.tuning import SWEPT
 from recursive_dyn.integrators.compiled_loop import TALLY
 from recursive_dyn.simulation.flying.flight import DONE, LOST
 from recursive_dyn.simulation.kept.momentum import CENTER, INERTIA, LINEAR, NUMBERS, SPIN, corrected_base, spun
 from recursive_dyn.simulation.present import seen
-from recursive_dyn.contact.tuning import SWEPT
 from recursive_dyn.simulation.report import UNEXPLAINED
 from recursive_dyn.simulation.stepping.step_arrays import StepArrays
 from recursive_dyn.simulation.stepping.time_left import PARTS

@@ -212,7 +212,7 @@ class Simulation(Prescribing):
             timesteps.memory.adopt(before.memory, edit, self._state, state, momenta)
             timesteps.memory.arrays.joints[:] = joints
             if keys is not None:
-                timesteps.memory.contacts.rename(keys)
+                timesteps.memory.rename(keys)
             timesteps.step_size = before.step_size
             timesteps.events.renumber(edit)
             timesteps.buffer.clear()

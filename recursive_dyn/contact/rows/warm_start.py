@@ -9,7 +9,7 @@ import numpy as np
 from recursive_dyn.codegen.compiled import Flags, Floats, Integers, compiled
 from recursive_dyn.contact.blocks import ContactRows
 from recursive_dyn.contact.contact_buffer import ContactTable
-from recursive_dyn.contact.problem import EarlierContacts, earlier_of
+from recursive_dyn.contact.problem import EarlierContacts
 
 _SCATTER = 1640531527  # odd, about 2^31 over the golden ratio: products of it spread numbers that follow each other
 
@@ -105,18 +105,6 @@ def _turned(rows: ContactRows, c: int, earlier: EarlierContacts, i: int, P: Anno
         for r in range(3):
             if kind & (1 if r == 0 else 2) != 0:
                 P[c, 3 + r] = axes[c, r, 0] * m0 + axes[c, r, 1] * m1 + axes[c, r, 2] * m2
-
-
-@compiled
-def felt_so_far(contacts: ContactTable, earlier: ContactTable, n: int, part: int) -> None:
-    """Of the first n contacts what was felt until the end of this part of a step, where ``earlier`` were before."""
-    contacts.felt[:n] = contacts.impulses[:n]
-    if part == 0 or n == 0:
-        return
-    found = matched(contacts, earlier_of(earlier), n)
-    for c in range(n):
-        if found[c] >= 0:
-            contacts.felt[c] += earlier.felt[found[c]]
 
 
 @compiled

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import copy
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Annotated, NamedTuple
 
@@ -75,15 +75,17 @@ class _Told:
 
 
 class Memory:
-    """The last step's end. ``contacts``: with their impulses; ``arrays``: the rest; both stay where they are.
+    """The last step's end. ``contacts``: with their impulses; ``ended``: those that were over before the step's last
+    part, of bodies of another world by the contacts' names; ``arrays``: the rest; all stay where they are.
 
     Machine code writes them, and nothing else happens when a step ends: what was told of an earlier one is told anew
     once steps were counted since. acted: what the user had act, where a sensor is.
     """
 
-    def __init__(self, dynamics: Dynamics, contacts: ContactBuffer | None = None) -> None:
+    def __init__(self, dynamics: Dynamics, before: Memory | None = None) -> None:
         count = row_count(dynamics.model)
-        self.contacts = ContactBuffer() if contacts is None else contacts
+        self.contacts: ContactBuffer = ContactBuffer() if before is None else before.contacts
+        self.ended: ContactBuffer = ContactBuffer() if before is None else before.ended
         self.arrays = KeptArrays(
             np.zeros(count), np.ones(1, dtype=np.int64), np.zeros(count), np.zeros(3, dtype=np.int64),
             np.zeros(1, dtype=np.int64),
@@ -102,21 +104,51 @@ class Memory:
     def copy(self) -> Memory:
         """The same numbers in other arrays."""
         result = copy.copy(self)
-        result.contacts = self.contacts.copy()
+        result.contacts, result.ended = self.contacts.copy(), self.ended.copy()
         result.arrays = copy.deepcopy(self.arrays)
         return result
 
     def become(self, other: Memory) -> None:
         """Hold what ``other`` does, in these arrays."""
         self.contacts.become(other.contacts)
+        self.ended.become(other.ended)
         _become(self.arrays, other.arrays)
         self.tell_as(other)
 
     def make_room(self, contacts: int) -> None:
         """Room for so many contacts, which come from a snapshot; acted: not known."""
         self.contacts.clear()
+        self.ended.clear()
         self.contacts.grow(contacts)
         self.acted = None
+
+    @property
+    def version(self) -> tuple[int, int]:
+        """Counts up when the tables of contacts are others."""
+        return self.contacts.version, self.ended.version
+
+    def grow(self, more: int) -> None:
+        """Make room for so many more contacts, and for all there are to end."""
+        self.ended.grow(self.ended.count + self.contacts.count)
+        self.contacts.grow(self.contacts.count + more)
+
+    def rename(self, keys: Callable[[np.ndarray], np.ndarray]) -> None:
+        """Pairs of surfaces have other keys."""
+        self.contacts.rename(keys)
+        self.ended.rename(keys)
+
+    def take_free(self, buffer: ContactBuffer, bodies: int, goes_on: bool) -> None:
+        """Bodies of another world are a buffer's, after so many of the simulation's own; where a step goes on, those of
+        contacts before come last."""
+        kept, names = self.contacts, list(buffer.free_names)
+        if goes_on and len(kept.free_names):
+            names += [name for name in kept.free_names if name not in names]
+            places = bodies + np.array([names.index(name) for name in kept.free_names])
+            for contacts in (kept, self.ended):
+                for side in (contacts.table.a[: contacts.count], contacts.table.b[: contacts.count]):
+                    free = side >= bodies
+                    side[free] = places[side[free] - bodies]
+        kept.free, kept.free_names = buffer.free, names
 
     def tell_nothing(self) -> None:
         """Of the contacts that there are it is not known whose they were."""
@@ -132,20 +164,15 @@ class Memory:
 
         Both have the same contacts.
         """
-        table, n = self.contacts.table, self.contacts.count
-        a, b = edit.owners(np.concatenate([table.a[:n], table.b[:n]])).reshape(2, n)
-        stay = ((a != GONE) & (b != GONE)).nonzero()[0]
-        table.a[:n], table.b[:n] = a, b
-        for numbers in table[1:] if len(stay) < n else ():
-            numbers[: len(stay)] = numbers[stay]
-        table.size[0] = len(stay)
+        for contacts in (self.contacts, self.ended):
+            _go_on(contacts, edit)
         own = self.arrays
         rows = renumbered_rows(edit)
         if rows is edit.slots:
             edit.of_slots(other.arrays.rows, own.rows)
         else:
             moved(other.arrays.rows, rows, own.rows)
-        own.counts[0], own.facts[:] = len(stay), other.arrays.facts
+        own.counts[0], own.facts[:] = self.contacts.count, other.arrays.facts
         own.tolerance[:], own.times[:], own.parts[:] = other.arrays.tolerance, other.arrays.times, other.arrays.parts
         own.steps[0], own.cut[:] = 1, other.arrays.cut
         edit.of_slots(other.arrays.pressed, own.pressed)
@@ -160,6 +187,7 @@ class Memory:
         """Nothing touched, nothing is known."""
         if self._empty != self._steps:
             self.contacts.clear()
+            self.ended.clear()
             a = self.arrays
             a.rows[:], a.counts[:], a.told[:], a.momentum.known[:], a.parts[:], a.cut[:] = 0.0, 0, 0, 0, 1, 1
             a.pressed[:], a.acted[:], a.steady[:], a.borne[:], a.pressing[:] = 0, 0, 0, 0, 0
@@ -187,9 +215,18 @@ class Memory:
         """Contacts with their impulses, the same object until the next step."""
         told = self._told
         if told.contacts is None:
-            told.contacts = self.contacts.contacts()
-            told.contacts.impulse[:] = self.contacts.table.felt[: self.contacts.count]
+            every = self._all()
+            told.contacts = every.contacts()
+            told.contacts.impulse[:] = every.table.felt[: every.count]
         return told.contacts
+
+    def _all(self) -> ContactBuffer:
+        """Contacts of the last step, those that ended in it last."""
+        if not self.ended.count:
+            return self.contacts
+        result = self.contacts.copy()
+        result.add(self.ended, slice(self.ended.count), self.ended.count)
+        return result
 
     def coordinates(self, names: Sequence[str]) -> dict[str, float]:
         """Impulses by row, the same object until the next step."""
@@ -226,6 +263,17 @@ class Memory:
             moments = np.cross(table.points[own, side] - origins[bodies], forces) + sign * table.moments[own]
             np.add.at(result, bodies, np.concatenate([moments, forces], axis=1))
         return result * (1.0 / timestep)
+
+
+def _go_on(contacts: ContactBuffer, edit: Edit) -> None:
+    """Contacts are those of bodies that are still there."""
+    table, n = contacts.table, contacts.count
+    a, b = edit.owners(np.concatenate([table.a[:n], table.b[:n]])).reshape(2, n)
+    stay = ((a != GONE) & (b != GONE)).nonzero()[0]
+    table.a[:n], table.b[:n] = a, b
+    for numbers in table[1:] if len(stay) < n else ():
+        numbers[: len(stay)] = numbers[stay]
+    table.size[0] = len(stay)
 
 
 def _become(target: tuple[object, ...], source: tuple[object, ...]) -> None:

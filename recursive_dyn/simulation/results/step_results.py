@@ -68,7 +68,11 @@ class StepResults(Stepped[Dynamics]):
 
     @property
     def contacts(self) -> Contacts:
-        """Contacts of the last step, with their impulses: arrays, and one by one, by name, as a mirror's are."""
+        """Contacts of the last step, with their impulses: arrays, and one by one, by name, as a mirror's are.
+
+        Of a step that was taken in parts impulses are those of all parts, and contacts that ended within it come last,
+        as they were then; so impulses on a body add up to ``contact_wrench`` times the timestep.
+        """
         found = self._timesteps.memory.touching()
         if not found.names:
             surroundings = self._timesteps.surroundings

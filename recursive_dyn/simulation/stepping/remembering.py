@@ -6,7 +6,7 @@ import numpy as np
 
 from recursive_dyn.codegen.compiled import compiled
 from recursive_dyn.contact.contact_buffer import ContactTable
-from recursive_dyn.contact.rows.warm_start import felt_so_far
+from recursive_dyn.simulation.kept.ended_contacts import felt_so_far
 from recursive_dyn.simulation.kept.falling_asleep import fell_asleep, keep_contacts
 from recursive_dyn.simulation.kept.momentum import remembered
 from recursive_dyn.simulation.kept.sleeping import is_asleep
@@ -18,17 +18,22 @@ from recursive_dyn.simulation.stepping.step_arrays import StepArrays
 
 
 @compiled
-def keep(s: StepArrays, contacts: ContactTable, kept: ContactTable, touches: Touches, bodies: int) -> int:
+def keep(
+    s: StepArrays, contacts: ContactTable, kept: ContactTable, ended: ContactTable, touches: Touches, bodies: int
+) -> int:
     """What the next step starts from: contacts and rows as they were solved, momenta as they were settled.
 
-    Events are counted; where this is a whole step time goes on. 0, or 1 if there is no room for all contacts, or for
+    ``ended`` are contacts of earlier parts of the step that are no more. Events are counted; where this is a whole step
+    time goes on. 0, or 1 if there is no room for all contacts, or for
     all pairs that may touch: then nothing was done.
     """
     n, rows, slept = s.counts[0], s.counts[2], s.kept.slept.contacts[0]
     if touches.size[0] + n + slept > len(touches.a) or n + slept > len(kept.gaps):
         return 1
+    if s.part[0] > 0 and ended.size[0] + kept.size[0] > len(ended.gaps):
+        return 1
     _rest(s, contacts)
-    felt_so_far(contacts, kept, n, s.part[0])
+    felt_so_far(contacts, kept, ended, n, s.part[0], slept)
     keep_contacts(s.sleep, s.kept.slept, contacts, kept, n)
     s.kept.counts[:] = s.counts
     s.kept.facts[:] = s.facts

@@ -108,7 +108,7 @@ class StepMachine:
         self.buffer, self._free, self._gravity = buffer, free_room(0), 0.0
         self._options: tuple[float, ...] = ()
         self._pull()
-        self._versions = -1, -1  # of the buffers that are bound
+        self._versions = -1, (-1, -1)  # of the buffers that are bound
         self._touches: Touches | None = None
         self._start: StepStart | None = None
         self._looks: Bound | None = None  # of the last lookout, which itself may keep its surroundings alive
@@ -245,10 +245,10 @@ class StepMachine:
         if self._touches is not events.touches:
             self._bind_keep(events)
         buffer, kept = self.buffer, self._memory.contacts
-        kept.free, kept.free_names = buffer.free, buffer.free_names
+        self._memory.take_free(buffer, self._dynamics.model.nb, self.arrays.part[0] > 0)
         while self._keep() != DONE:
             events.make_room(2 * buffer.capacity + kept.count)
-            kept.grow(kept.count + buffer.count)
+            self._memory.grow(buffer.count)
             self._bind_anew()
             self._bind_keep(events)
 
@@ -272,19 +272,19 @@ class StepMachine:
         call("impulse_factors", state.q, [h], [ahead], self.arrays.sources.motors.diagonal, none)
 
     def _bind_anew(self) -> None:
-        if self._versions != (self.buffer.version, self._memory.contacts.version):
+        if self._versions != (self.buffer.version, self._memory.version):
             self._bind()
 
     def _bind(self) -> None:
         (kept := self._memory.contacts).grow(self.buffer.capacity)
         given = self._packed, self._layout, self.buffer.packed, kept.packed, self._free, self._bounds
         self._solve = solve_and_settle.bind(*given, arena=self.arena)
-        self._touches, self._sequences, self._versions = None, {}, (self.buffer.version, kept.version)
+        self._touches, self._sequences, self._versions = None, {}, (self.buffer.version, self._memory.version)
 
     def _bind_keep(self, events: Events) -> None:
         events.make_room(self.buffer.capacity + self._memory.contacts.count)
         self._touches = events.touches
-        tables = self.buffer.packed, self._memory.contacts.packed, events.packed
+        tables = self.buffer.packed, self._memory.contacts.packed, self._memory.ended.packed, events.packed
         given = self._packed, *tables, self._dynamics.model.nb
         self._keep, self._sequences = keep.bind(*given, arena=self.arena), {}
 

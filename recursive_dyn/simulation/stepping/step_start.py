@@ -57,6 +57,7 @@ class StepStart:
             given = memory.arrays, memory.contacts.table, kept.arrays, kept.contacts.table
             self._copy, self._versions = _copied.bind(*given), versions
         self._copy()
+        kept.ended.become(memory.ended)
         kept.tell_as(memory)
 
     def restore(self) -> None:

@@ -85,7 +85,7 @@ class Timesteps(Timestep):
         self.settings: Settings = Settings() if before is None else before.settings
         self.motors = self._forces.motors
         self.events: Events = Events(dynamics.bodies) if before is None else before.events
-        self.memory: Memory = Memory(dynamics, None if before is None else before.memory.contacts)
+        self.memory: Memory = Memory(dynamics, None if before is None else before.memory)
         self._forces.remember(self.memory.arrays.joints)
         self._detection, self.step_size, self._wild = Detection(), 0.0, WildSteps(dynamics)
         self.loads: JointLoads | None = JointLoads(dynamics, self.memory.arrays.joints) if breakable(dynamics) else None

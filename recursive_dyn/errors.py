@@ -1,5 +1,21 @@
 """Typed errors: each message names the body, joint or coordinate and says what to do."""
 
+from __future__ import annotations
+
+import difflib
+from collections.abc import Sequence
+
+_LISTED = 12
+
+
+def listed(names: Sequence[str], asked: object = None) -> str:
+    """Names as a message lists them, a dozen at most, and which of them may be meant by what was asked for."""
+    known = [str(name) for name in names]
+    more = f" and {len(known) - _LISTED} more" if len(known) > _LISTED else ""
+    near = difflib.get_close_matches(str(asked), known, 1)
+    meant = f"; did you mean '{near[0]}'?" if near else ""
+    return f"{', '.join(known[:_LISTED]) or 'none'}{more}{meant}"
+
 
 class ModelError(ValueError):
     """A scene, body, shape or joint that cannot be turned into dynamics."""

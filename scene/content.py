@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import difflib
 import heapq
 from collections.abc import Iterable
 from operator import attrgetter
@@ -11,7 +12,7 @@ import numpy as np
 
 from recursive_dyn.contact.material import Material
 from recursive_dyn.dynamics.notebook import counted, short
-from recursive_dyn.errors import ModelError
+from recursive_dyn.errors import ModelError, listed
 from recursive_dyn.graph.traversal import evaluate
 from recursive_dyn.joint.coordinate import Coordinate
 from recursive_dyn.model.force_element import ElementSpec
@@ -24,6 +25,7 @@ from scene.pairs import Pair
 from scene.scalars import lowered, shown
 
 _CHILDREN = attrgetter("children")
+_MISSPELT = 0.8  # likeness from which on a name is taken for another one
 
 
 class SceneContent:
@@ -44,6 +46,14 @@ class SceneContent:
         self.pairs: dict[frozenset[str], Pair] = {}
         self.passing: list[tuple[str, ...]] = []
         self.joint_names: dict[str, str] = {}
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        # once it has all that it is made with, of which joint_names is the last
+        if "joint_names" in vars(self) and name not in vars(self) and not hasattr(type(self), name):
+            near = difflib.get_close_matches(name, [*vars(self), "gravity"], 1, _MISSPELT)
+            if near:
+                raise ModelError(f"a scene has no '{name}'; did you mean '{near[0]}'?")
+        object.__setattr__(self, name, value)
 
     def __repr__(self) -> str:
         return f"{self._head()}\n{tree(self.world)}"
@@ -113,7 +123,7 @@ class SceneContent:
         found = self.world.find(name)
         if isinstance(found, Body):
             return found
-        raise ModelError(f"unknown body '{name}'; the scene has {', '.join(b.name for b in self.bodies) or 'none'}")
+        raise ModelError(f"unknown body '{name}'; the scene has {listed([b.name for b in self.bodies], name)}")
 
     def __contains__(self, name: str) -> bool:
         return isinstance(self.world.find(name), Body)
@@ -174,4 +184,4 @@ class SceneContent:
             )
 
     def _known(self) -> str:
-        return f", which has {', '.join(['world', *(b.name for b in self.bodies)])}"
+        return f", which has {listed(['world', *(b.name for b in self.bodies)])}"

@@ -33,6 +33,7 @@ from scene.joints_in_use import joints_in_use, without_charts
 from scene.mass_properties import MassProperties
 from scene.number_checks import positive
 from scene.scalars import carried, names_of
+from scene.shapes import HeightField, Plane
 from scene.standing_alone import Lone, StandingAlone
 
 _LOWERED, _PARENT = attrgetter("lowered"), attrgetter("parent")
@@ -137,6 +138,9 @@ def _lowered(
     what = f"body '{body.name}'"
     if joint is None:
         raise ModelError(f"{what} has no joint; attach it")
+    ground = next((s for s in body.shapes if s.collision and isinstance(s, Plane | HeightField)), None)
+    if ground is not None and joint.program.nv:
+        raise ModelError(f"{what}: a {ground.label} cannot move with a body; put it into scene.world.shapes")
     spec = BodySpec(
         name=body.name,
         parent=parent,

@@ -15,7 +15,7 @@ from bridge.collision.ray_targets import SceneRays
 from bridge.collision.whereabouts import Whereabouts
 from bridge.connection import Connection
 from bridge.outsiders import WORLD, of_bullet
-from recursive_dyn.errors import ModelError, StateError
+from recursive_dyn.errors import ModelError, StateError, listed
 
 Point = tuple[float, float, float]
 RAYS = pybullet.MAX_RAY_INTERSECTION_BATCH_SIZE - 1  # in one call
@@ -178,7 +178,7 @@ class Queries:
             bodies = range(pybullet.getNumBodies(self._client))
             ids = [int(number)] if int(number) in {pybullet.getBodyUniqueId(k, self._client) for k in bodies} else []
         if not ids and name not in self._of:
-            known = ", ".join(f"'{body}'" for body in sorted({*self._of, *names.values()}))
+            known = listed([f"'{body}'" for body in sorted({*self._of, *names.values()})])
             raise ModelError(f"there is no body '{name}'; the bodies are {known}, and Bullet's own 'bullet:<id>'")
         return ids
 

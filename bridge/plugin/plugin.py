@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from bridge.plugin.between_steps import BetweenSteps
+from bridge.plugin.checked_settings import CheckedSettings, check_callback, check_settings, checked_speed
 from bridge.plugin.frame_clock import FrameClock
 from bridge.plugin.game_events import EventLog, GameEvent
 from bridge.plugin.game_world import GameWorld, world_of
@@ -18,7 +19,7 @@ from recursive_dyn.codegen.making.building import occupied
 from recursive_dyn.errors import StateError
 from recursive_dyn.simulation.loads.breaking import follow_breaks, prepare_breaks
 from recursive_dyn.simulation.simulation import Simulation
-from recursive_dyn.simulation.state import real, whole
+from recursive_dyn.simulation.state import whole
 from recursive_dyn.simulation.stepping.preparation import Preparation
 from scene import Scene
 
@@ -28,7 +29,7 @@ if TYPE_CHECKING:
 StepCallback = Callable[["Plugin"], object]
 
 
-class Plugin:
+class Plugin(CheckedSettings):
     """A scene that a game steps, once a frame, and shows: ``on_frame(dt)``, ``poses()``, ``events``.
 
     timestep in s; integrator as of a Simulation. most_steps: a frame takes at most; the time of others is left out and
@@ -64,9 +65,8 @@ class Plugin:
         if not isinstance(scene, Scene):
             raise StateError(f"a plugin runs a scene, not {type(scene).__name__}")
         self.clock = FrameClock(timestep, most_steps)
-        speed = real(hit_speed)
-        if not 0.0 <= speed < np.inf:
-            raise StateError(f"hit_speed is a speed of approach, m/s, not below 0: not {hit_speed!r}")
+        speed = checked_speed(hit_speed)
+        check_settings(method, settings, Plugin.__init__.__annotations__.keys() - {"settings", "return"})
         self.scene = scene
         self.simulation = Simulation(scene.compile(method, **settings), timestep, integrator)
         self._world: GameWorld = world_of(scene, self.simulation, collisions)
@@ -273,6 +273,7 @@ class Plugin:
 
     def _act(self, callbacks: list[StepCallback]) -> None:
         for act in tuple(callbacks):
+            check_callback(act)
             act(self)
 
     def _follow(self) -> None:

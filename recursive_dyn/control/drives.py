@@ -10,7 +10,7 @@ import numpy as np
 from recursive_dyn.codegen.arguments import real_array
 from recursive_dyn.control.led_coordinates import LedCoordinates
 from recursive_dyn.dynamics.dynamics import Dynamics
-from recursive_dyn.errors import ModelError, StateError
+from recursive_dyn.errors import ModelError, StateError, listed
 from recursive_dyn.model.model import WORLD
 from recursive_dyn.spatial.spaces import RigidMotion
 
@@ -80,7 +80,7 @@ def named_coordinates(names: tuple[str, ...], chosen: Iterable[str], what: str) 
     mask = np.zeros(len(names), dtype=bool)
     for name in chosen:
         if name not in names:
-            raise ModelError(f"unknown velocity coordinate {name!r}; the scene has {', '.join(names)}")
+            raise ModelError(f"unknown velocity coordinate {name!r}; the scene has {listed(names, name)}")
         mask[names.index(name)] = True
     return mask
 

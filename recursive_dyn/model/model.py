@@ -9,7 +9,7 @@ from typing import Any, TypeVar
 
 import numpy as np
 
-from recursive_dyn.errors import ModelError
+from recursive_dyn.errors import ModelError, listed
 from recursive_dyn.graph.expression import Graph, Scalar, array, is_constant
 from recursive_dyn.graph.program import content_hash
 from recursive_dyn.graph.traversal import evaluate
@@ -273,7 +273,7 @@ class Model:
         for i, known in enumerate(self.bodies):
             if known.name == name:
                 return i
-        raise ModelError(f"unknown body '{name}'; the scene has {', '.join(b.name for b in self.bodies)}")
+        raise ModelError(f"unknown body '{name}'; the scene has {listed(self.body_names, name)}")
 
 
 def once(function: Callable[[Model], Found]) -> Callable[[Model], Found]:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence, Set
 
-from recursive_dyn.errors import ModelError, StateError
+from recursive_dyn.errors import ModelError, StateError, listed
 from recursive_dyn.graph.expression import Scalar
 from recursive_dyn.joint.charted_program import ONE_CHART
 from recursive_dyn.joint.coordinate import CLOCK, TIME
@@ -50,7 +50,7 @@ def place(model: Model, name: str, meant: Callable[[object, Iterable[str]], str]
     if name not in slots and name in model.coordinate_names:
         raise ModelError(_of_a_whole(name))
     if name not in slots or name == TIME.name:
-        known = ", ".join(n for n in slots if n != TIME.name) or "none"
+        known = listed([n for n in slots if n != TIME.name], name)
         raise ModelError(f"prescribe: there is no coordinate {name!r}; the scene has {known}{meant(name, slots)}")
     slot = slots[name]
     places = {s: p for p, s in model.plain_slots}

@@ -141,7 +141,7 @@ def test_motors_refuse_what_makes_no_sense(given, message):
 
 def test_motors_of_unknown_coordinates(moving):
     with pytest.raises(rd.ModelError, match=r"unknown coordinate 'ball\.q9'; the scene has"):
-        moving.motors["ball.q9"] = rd.Motor()
+        moving.motors["ball.q9"] = rd.Motor(velocity=1.0)
     with pytest.raises(rd.StateError, match="takes a Motor"):
         moving.motors[moving.dynamics.velocity_coordinates[0]] = 2.0
     with pytest.raises(rd.ModelError, match="no position"):  # what turns freely has no angle

@@ -150,7 +150,8 @@ def no_state(simulation, as_bytes):
     data = simulation.snapshot_bytes()
     head, body = [*_HEAD.unpack(data[: _HEAD.size])], bytearray(data[_HEAD.size :])
     body[8 * (2 + 3) : 8 * (2 + 7)] = bytes(32)
-    head[4] = zlib.crc32(bytes(body))
+    head[4] = 0
+    head[4] = zlib.crc32(_HEAD.pack(*head) + bytes(body))
     return _HEAD.pack(*head) + bytes(body)
 
 

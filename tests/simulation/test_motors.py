@@ -250,7 +250,7 @@ def test_a_copy_goes_on_as_the_simulation_does():
     "name, motor, error, message",
     [
         ("base.wx", {"position": 0.3}, rd.ModelError, "no position"),
-        ("nobody", {}, rd.ModelError, "unknown coordinate 'nobody'; the scene has base.wx"),
+        ("nobody", {"velocity": 1.0}, rd.ModelError, "unknown coordinate 'nobody'; the scene has base.wx"),
         ("base", {"position": 0.3}, rd.StateError, "a quaternion x, y, z, w, three numbers, or these"),
         ("base", {"position": (0, 0, 0, 0)}, rd.StateError, "length 0"),
         ("base", {"position": (0, 0, 0), "velocity": (1, 2)}, rd.StateError, "velocity of .*'base'.* 3, one a coord"),
@@ -267,9 +267,9 @@ def test_motors_that_do_not_fit(name, motor, error, message):
 
 def test_a_coordinate_has_one_motor():
     sim = rd.Simulation(chain_of_hinges(1, joints.free(), 1))
-    sim.motors["base.wx"] = rd.Motor()
+    sim.motors["base.wx"] = rd.Motor(velocity=0.0)
     with pytest.raises(rd.StateError, match=r"motors\['base.wx'\] drives what motors\['base'\] would"):
-        sim.motors["base"] = rd.Motor()
+        sim.motors["base"] = rd.Motor(velocity=0.0)
     sim.motors["base.wx"] = rd.Motor(velocity=1.0)
 
 

@@ -87,6 +87,13 @@ def _unexplained(dynamics: Dynamics, integrator: str, q: _Array, v: _Array, h: f
 
 
 def _no_value(dynamics: Dynamics, q: _Array, v: _Array, h: float, output: _Array, joint: str | None) -> str:
+    for first, end in dynamics.model.units:
+        if not q[first:end].any():
+            return (
+                f"the quaternion of '{dynamics.model.coordinate_names[first]}' to"
+                f" '{dynamics.model.coordinate_names[end - 1]}' has length 0; write a unit one, as 0, 0, 0, 1 of no"
+                " rotation"
+            )
     if joint is not None:
         return (
             f"the joint of coordinate '{joint}' has no finite frame where it goes; keep it away with limits, use a"

@@ -46,6 +46,11 @@ class Motor:
     chart: int | None = None
 
     def __post_init__(self) -> None:
+        if all(getattr(self, field.name) is field.default for field in fields(self)):
+            raise StateError(
+                "a Motor of nothing would hold still with whatever force it takes: give it a position, a velocity (0.0"
+                " to hold), or a max_force to brake with"
+            )
         for field in fields(self):
             if field.name != "chart":
                 object.__setattr__(self, field.name, _numbers(field.name, getattr(self, field.name)))
@@ -64,7 +69,7 @@ class Motor:
     def __repr__(self) -> str:
         said = [(field.name, getattr(self, field.name)) for field in fields(self)]
         told = [f"{name}={x!r}" for (name, x), field in zip(said, fields(self), strict=True) if x != field.default]
-        return f"Motor({', '.join(told)})"
+        return f"Motor({', '.join(told) or 'velocity=0.0'})"
 
 
 def _unchanged(motor: Motor, name: str, value: Any) -> None:

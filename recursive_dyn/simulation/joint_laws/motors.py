@@ -11,7 +11,7 @@ import numpy as np
 
 from recursive_dyn.dynamics.dynamics import Dynamics
 from recursive_dyn.dynamics.natural_gains import DAMPING_RATIO, FREQUENCY, carried_inertia
-from recursive_dyn.errors import MissingError, ModelError, StateError
+from recursive_dyn.errors import MissingError, ModelError, StateError, listed
 from recursive_dyn.model.ball_limits import ball_limits, turning_places
 from recursive_dyn.model.model import Link, Model
 from recursive_dyn.model.with_motions import refuse_motor
@@ -252,7 +252,7 @@ class Motors(MutableMapping[str, Motor]):
     def _coordinates(self, name: str) -> _Coordinates:
         if name not in self._known:
             meant = self._dynamics.hanging.meant(name, self._known)
-            raise ModelError(f"unknown coordinate '{name}'; the scene has {', '.join(self._known)}{meant}")
+            raise ModelError(f"unknown coordinate '{name}'; the scene has {listed([*self._known], name)}{meant}")
         return self._known[name]
 
 

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from recursive_dyn.codegen.arguments import real_array
-from recursive_dyn.errors import StateError
+from recursive_dyn.errors import MissingError, StateError, listed
 from recursive_dyn.maximal.maximal_dynamics import MaximalDynamics
 from recursive_dyn.simulation.loads.constraint_loads import pulls_on_bodies
 from recursive_dyn.simulation.results.acting_forces import Acting, acting, contact_wrenches
@@ -61,7 +61,7 @@ class Sensors(Mapping[str, np.ndarray]):
         self._add(name, _TOUCH, body, at)
 
     def __getitem__(self, name: str) -> np.ndarray:
-        sensor, simulation = self._sensors[name], self._simulation
+        sensor, simulation = self._known(name), self._simulation
         index = simulation.dynamics.model.body_index(sensor.body)
         X = simulation.dynamics.poses(simulation.q)[index]
         axes, arm = X[:3, :3] @ sensor.place[:3, :3], X[:3, :3] @ sensor.place[:3, 3]
@@ -76,7 +76,13 @@ class Sensors(Mapping[str, np.ndarray]):
         return np.concatenate([(wrench[:3] - np.cross(arm, wrench[3:])) @ axes, wrench[3:] @ axes])
 
     def __delitem__(self, name: str) -> None:
+        self._known(name)
         del self._sensors[name]
+
+    def _known(self, name: str) -> _Sensor:
+        if name not in self._sensors:
+            raise MissingError(f"there is no sensor '{name}'; there are {listed([*self._sensors], name)}")
+        return self._sensors[name]
 
     def __iter__(self) -> Iterator[str]:
         return iter(self._sensors)

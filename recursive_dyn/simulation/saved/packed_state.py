@@ -22,7 +22,7 @@ from recursive_dyn.simulation.saved.scene_mark import DIGEST, PARTS, difference
 from recursive_dyn.simulation.saved.state_transfer import SLEEPING, TURNING, PackedNumbers
 from recursive_dyn.simulation.state import State
 
-MAGIC, VERSION = b"RDYN", 11
+MAGIC, VERSION = b"RDYN", 12
 _HEAD = struct.Struct(f"<4sHHII{DIGEST * len(PARTS)}s9I")  # magic, version, flags, length, checksum, mark; counts
 _CLOCKS = struct.Struct("<2d")
 # tau is not zero; momenta are carried; contacts have moments; joints between free bodies were found; trees are pressed;
@@ -105,7 +105,9 @@ def packed(
     counts = _Counts(
         int(kept.cut[0]), len(forces), len(acted_before), trees, len(rows), n, len(turning), len(pairs), len(called)
     )
-    return _HEAD.pack(MAGIC, VERSION, flags, len(body), zlib.crc32(body), mark, *counts) + body
+    head = _HEAD.pack(MAGIC, VERSION, flags, len(body), 0, mark, *counts)
+    checksum = zlib.crc32(body, zlib.crc32(head))  # of all, with 0 in its own place
+    return _HEAD.pack(MAGIC, VERSION, flags, len(body), checksum, mark, *counts) + body
 
 
 class Unpacked(NamedTuple):
@@ -130,7 +132,8 @@ def unpacked(
     if version != VERSION:
         raise StateError(f"the snapshot is of version {version}, this program reads version {VERSION}")
     body, counts = view[_HEAD.size :], _Counts(*numbers)
-    if len(body) != length or zlib.crc32(body) != checksum:
+    head = _HEAD.pack(MAGIC, version, flags, length, 0, known, *numbers)
+    if len(body) != length or zlib.crc32(body, zlib.crc32(head)) != checksum:
         raise StateError(f"the snapshot is damaged: {len(body)} of {length} bytes, or not those that were written")
     other = difference(known, mark, stepped=True)
     if other:

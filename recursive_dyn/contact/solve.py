@@ -14,11 +14,11 @@ from recursive_dyn.contact.islands.impacts import has_impacts
 from recursive_dyn.contact.islands.islands import Partition, member, partition, solve_islands, timed
 from recursive_dyn.contact.owing import owe_lifts
 from recursive_dyn.contact.positions import immobile, open_up, remain, separate
-from recursive_dyn.contact.problem import FreeInertias, ImpulseFacts, ImpulseProblem, is_short
+from recursive_dyn.contact.problem import ELSEWHERE, FreeInertias, ImpulseFacts, ImpulseProblem, is_short
 from recursive_dyn.contact.push_speed import restrain
 from recursive_dyn.contact.rows.balance import measured
 from recursive_dyn.contact.rows.bending import bent
-from recursive_dyn.contact.rows.lasting import length, placed
+from recursive_dyn.contact.rows.lasting import length, lone_of, placed
 from recursive_dyn.contact.rows.meeting import met, told
 from recursive_dyn.contact.rows.pushes import given_pushes, moved_by
 from recursive_dyn.contact.rows.reach import reach_of
@@ -220,15 +220,16 @@ def _deepest(problem: ImpulseProblem, rows: ContactRows) -> float:
 
 @compiled
 def _swept(problem: ImpulseProblem, whole: Island, found: Integers) -> float:
-    """How deep contacts are at most that were none before, and open again with no impulse on a side; what was built so
-    does not get there within the step. found (n,): earlier contacts nearest to these."""
+    """How deep contacts of bodies that float alone are at most that were none before, and open again with no impulse on
+    a side; what was built so does not get there within the step. found (n,): earlier contacts nearest to these."""
     deepest, slop = 0.0, problem.options.slop
     for c in range(len(whole.targets)):
         depth, u = -problem.contacts.gaps[c], whole.rows.speed[c]
         if whole.P[c, 0] != 0.0 or depth > problem.options.h * length(u[0], u[1], u[2]):
             continue
+        alone = lone_of(problem, c, 0) != ELSEWHERE and lone_of(problem, c, 1) != ELSEWHERE
         new = found[c] < 0 or problem.earlier.gaps[found[c]] > -slop
-        if new and along(whole.rows, c, 0, 0.0, whole.y) == 0.0:
+        if new and alone and along(whole.rows, c, 0, 0.0, whole.y) == 0.0:
             deepest = max(deepest, depth)
     return deepest
 

@@ -131,8 +131,8 @@ STEP_COST = 3  # sweeps that take the time of a step
 FAR, FAR_AT_LEAST = 2.0, 1e-5  # times what laws are missed by; m/s: what opens by more than that stays open
 REACHED = 3  # times that contacts which were left out as such may turn out to be reached
 NEWTON_SHARE = 0.3  # of the tolerance that laws may be missed by when sweeps have the last word
-LAST_SWEEPS = 2
-LAST_STEPS = 100  # of augmented Lagrangians, at most, from where the central path ends
+LAST_SWEEPS, LED_AWAY = 2, 0.5  # and the share of what these change up to which it was better without them
+LAST_STEPS, LONG_LAST_STEPS = 100, 400  # of augmented Lagrangians, at most, where a path, or a careful one, is left
 
 # Rescues, where what Newton's method ends at is no solution
 MANY_UNKNOWNS, RESCUED = 600, 1e-4  # up to so many unknowns what misses more than this, m/s, is solved along the path;
@@ -164,7 +164,10 @@ LOOKS, PART_LEFT = 8, 0.3  # times that a length of a step is looked for; share 
 # The central path
 PATH_FROM = 400  # iterations allowed, from where all that misses the tolerance is solved along the path
 PATH_STEPS = 5  # factorizations, times the iterations allowed, at most
-FIRST_LOOK, LATER_LOOK = 100, 3  # factorizations along it after which it is looked whether it can be left; times those
+FIRST_LOOK, LATER_LOOK, EACH_LOOK = 100, 3, 2000  # factorizations along it after which it is looked whether it can be
+# left; times those, or so many more at most
+LONG, LONGEST = 3000, 20000  # factorizations, at most, where laws are missed by FAILED without: of 64 bricks whose
+LONG_UNKNOWNS = 2000  # friction is 2, the path takes up to 13000; of so many unknowns, fewer where there are more
 FROM_OUTSIDE = 100.0  # times what is missed without impulses: the root of nu, m/s, from where it is followed
 LEFT_BY = 14.0  # log of how many times nu may be what it was there: where contacts are jammed it grows for ever
 PATH_END = 3e-6  # m/s, the same where it ends: augmented Lagrangians end it from there
@@ -173,8 +176,11 @@ LESS = 0.1  # share of squares by which such a step lessens them
 ON_PATH, NEAR_PATH = 0.03, 0.5  # relative changes: so small that it is met; so small that it is the one to be met
 SOFTENS = 0.75  # power of nu with which contacts that give way get harder: they carry less and less where jammed
 HARD = 1e-13  # share of its mobility by which any gives way to a change, or in all: beyond it rounding would decide
+# Of each path by which it is tried, one after the other: the share of its mobility by which a contact gives way to the
+# end; whether it gives way by more at first; and from which one on they are followed carefully
+GIVES, AT_FIRST, CAREFULLY = (0.0, HARD, HARD, 0.0, 1e-8, 5e-8, HARD), (0, 0, 1, 0, 0, 0, 1), 3
 CHORDS, CONTRACTION = 12, 0.7  # changes by the same factors, each so many times the last at most
 REFACTORED = 2  # times, where they are not
-WANTED_MISS, TINY = 0.1, 1e-12  # relative, of a step along the tangent
+WANTED_MISS, CAREFUL, TINY = 0.1, 0.03, 1e-12  # relative, of a step along the tangent: by less another path is met
 FIRST_LENGTH, LEAST_LENGTH, MOST_LENGTH = 0.3, 1e-5, 3.0  # relative, of steps
 SHORTENED, LENGTHENED = 0.3, 2.5  # times the length of one that does not find back, and at most of one that does

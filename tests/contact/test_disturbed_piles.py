@@ -149,6 +149,25 @@ def test_so_does_a_wall_with_one_heavy_brick_in_its_top_row(place, mass, frictio
 
 
 @pytest.mark.slow
+@pytest.mark.parametrize("iterations", [200, 1000])
+@pytest.mark.parametrize(
+    ("ratio", "friction", "restitution", "seeds"),
+    [(1e4, 1.5, 0.3, (3, 4, 8)), (1e2, 1.5, 0.0, (0, 2)), (1.0, 2.0, 0.0, (0, 2, 5, 11)), (1e6, 2.0, 0.3, (1, 2))],
+)
+def test_so_do_bricks_as_rough_as_can_be(d, ratio, friction, restitution, seeds, iterations):
+    """Their paths turn back thousands of times, to another one where a step was too long, and may grow for ever."""
+    residuals = []
+    for seed in seeds:
+        these = wall(np.random.default_rng(seed), 7, 7, 0.35, ratio, (friction, friction, 0.0, 0.0, restitution))
+        for facts, _, _, twists in steps(d, these, 3, iterations):
+            residuals.append(facts.residual)
+            assert np.isfinite(twists).all()
+            assert these.kinetic(twists) <= these.kinetic(flown(these)) * (1.0 + 1e-12)
+    assert max(residuals) <= 1e-3
+    assert iterations == 200 or np.median(residuals) <= 1e-6
+
+
+@pytest.mark.slow
 @pytest.mark.parametrize(("kicked", "seed"), [("all", 15), ("across", 25), ("across", 19)])
 def test_so_do_thirty_with_one_heavy_brick_at_the_top(d, kicked, seed):
     these = wall(np.random.default_rng(seed), 5, 6, frictions=(0.6, 0.6, 0.0, 0.0, 0.0))

@@ -8,7 +8,7 @@ from recursive_dyn.codegen.compiled import Floats, compiled
 from recursive_dyn.contact.blocks import Island, accumulate
 from recursive_dyn.contact.budget import ENDLESS, late, left
 from recursive_dyn.contact.islands.rescue import rescued
-from recursive_dyn.contact.islands.squeezing import clear, squeezed
+from recursive_dyn.contact.islands.squeezing import better, clear, squeezed
 from recursive_dyn.contact.newton.newton import has_moments, newton
 from recursive_dyn.contact.sweeps.mixing import mixing, read, unknowns, write
 from recursive_dyn.contact.sweeps.subspace import refine
@@ -54,29 +54,48 @@ def solve_island(it: Island, iterations: int, tolerance: float) -> tuple[int, fl
                 return done, change
     patient = iterations >= YIELDING_SWEEPS
     if iterations - done >= LEAST_STEPS and not hurried and not late(it.time):
-        read(it, kept)
-        most = iterations
-        if patient and has_moments(it):
-            most *= MOMENTS_STEPS
-        done, found = newton(it, done, most, tolerance, change)
-        done = min(done, iterations)
-        if squeezed(it):
-            write(it, kept)
-        else:
-            change = found
-        if patient:
-            if iterations >= LIMITED:  # it takes many times as long as less than that
-                change = rescued(it, kept, change, iterations, tolerance)
-            attempt = ATTEMPTS
-            while few and change > tolerance and attempt < len(DIRECT_SOFTNESS):
-                read(it, kept)
-                _, change = _direct(it, kept, attempt, 0, change, iterations, tolerance)
-                attempt += 1
+        done, change = _all_at_once(it, kept, done, change, iterations, tolerance)
         if change <= FAILED:
             return done, change
-    done, change = mixing(it, done, change, iterations, tolerance)
+    read(it, kept)
+    done, found = mixing(it, done, change, iterations, tolerance)
+    change = better(it, kept, change, found) if patient else found
     if patient and not late(it.time) and (change > FAILED or squeezed(it)):
         change = _yielding(it, kept, change, tolerance)
+    return done, change
+
+
+@compiled
+def _all_at_once(
+    it: Island, kept: Floats, done: int, change: float, iterations: int, tolerance: float
+) -> tuple[int, float]:
+    """Newton's method and, if iterations allow for it, rescues and softer direct solves; as ``solve_island`` returns
+    them.
+
+    kept: room for impulses, of those that ``change`` says of, the island's.
+    """
+    read(it, kept)
+    swept, few, patient, most = change, len(kept) <= FEW_UNKNOWNS, iterations >= YIELDING_SWEEPS, iterations
+    if patient and has_moments(it):
+        most *= MOMENTS_STEPS
+    done, found = newton(it, done, most, tolerance, change)
+    done = min(done, iterations)
+    if squeezed(it):
+        write(it, kept)
+    else:
+        change = found
+    if not patient:
+        return done, change
+    first = kept.copy()
+    if iterations >= LIMITED:  # it takes many times as long as less than that
+        change = rescued(it, kept, change, iterations, tolerance)
+    attempt = ATTEMPTS
+    while few and change > tolerance and attempt < len(DIRECT_SOFTNESS):
+        read(it, kept)
+        _, change = _direct(it, kept, attempt, 0, change, iterations, tolerance)
+        attempt += 1
+    if change > FAILED:
+        change = better(it, first, swept, change)
     return done, change
 
 

@@ -18,11 +18,20 @@ from recursive_dyn.contact.newton.natural import trial
 from recursive_dyn.contact.newton.newton import ended, has_moments
 from recursive_dyn.contact.sweeps.mixing import read
 from recursive_dyn.contact.tuning import (
+    AT_FIRST,
+    CAREFUL,
+    CAREFULLY,
+    EACH_LOOK,
     FAILED,
     FEW_UNKNOWNS,
     FIRST_LOOK,
-    HARD,
+    GIVES,
+    LAST_STEPS,
     LATER_LOOK,
+    LONG,
+    LONG_LAST_STEPS,
+    LONG_UNKNOWNS,
+    LONGEST,
     MANY_UNKNOWNS,
     PATH_FROM,
     PATH_STEPS,
@@ -48,31 +57,41 @@ def rescued(it: Island, kept: Floats, change: float, iterations: int, tolerance:
         missed, most = tolerance, PATH_STEPS * iterations
     if change <= missed or late(it.time):
         return change
-    longest, goes_on, path = max(most, PATH_STEPS * iterations), False, 0
-    while not goes_on and path < 3 and change > missed and not late(it.time):  # they lead alike as long as they do
-        change, goes_on = _followed(it, kept, change, missed, most, longest, path, tolerance)
+    aim, share = min(missed, RESCUED), min(float(LONG_UNKNOWNS) / float(len(kept)), 1.0)
+    if missed > aim:
+        most = PATH_STEPS * iterations
+    longest, goes_on, path = max(PATH_STEPS * iterations, int(share * LONG)), False, 0
+    while not goes_on and path < CAREFULLY and change > missed and not late(it.time):  # as they lead alike till then
+        change, goes_on = _followed(it, kept, change, aim, most, longest, path, tolerance)
+        path += 1
+    most, path = max(longest, int(share * LONGEST)), CAREFULLY
+    while path < len(GIVES) and change > (FAILED if iterations < PATH_FROM else RESCUED) and not late(it.time):
+        change, _ = _followed(it, kept, change, aim, most, most, path, tolerance)
         path += 1
     return change
 
 
 @compiled
 def _followed(
-    it: Island, kept: Floats, change: float, missed: float, most: int, longest: int, path: int, tolerance: float
+    it: Island, kept: Floats, change: float, aim: float, most: int, longest: int, path: int, tolerance: float
 ) -> tuple[float, bool]:
     """Solve it along a central path, looking now and then whether it is ended from there already; as ``rescued``, and
     whether it would go on.
 
-    path: of contacts that do not give way, 0, of such as do so next to nothing, 1, or of such as do at first, 2; most:
-    factorizations, where it is FAILED longest.
+    path: one of those that GIVES names; aim: what laws may be missed by; most: factorizations, where it is FAILED
+    longest.
     """
     these, system, done, look, goes_on = trial(it), block_equations(it), 0, FIRST_LOOK, True
-    way = from_outside(it, these, system, path == 2, HARD if path > 0 else 0.0)
+    way, steps = from_outside(it, these, system, AT_FIRST[path] > 0, GIVES[path]), LAST_STEPS
+    if path >= CAREFULLY:
+        way.place[3], steps = CAREFUL, LONG_LAST_STEPS
     read(it, kept)
-    while goes_on and change > missed and done < (longest if change > FAILED else most) and not late(it.time):
+    while goes_on and change > aim and done < (longest if change > FAILED else most) and not late(it.time):
         took, arrived = along_path(it, these, system, way, min(look, longest) - done)
-        change = better(it, kept, change, ended(it, these, system, tolerance))
+        change = better(it, kept, change, ended(it, these, system, steps, tolerance))
         read(it, kept)
-        done, look, goes_on = done + took, LATER_LOOK * look, not arrived and way.place[2] > 0.0
+        look, done = min(LATER_LOOK * look, look + EACH_LOOK), done + took
+        goes_on = not arrived and way.place[2] > 0.0
     return change, goes_on
 
 

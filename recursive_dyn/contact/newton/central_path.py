@@ -46,8 +46,8 @@ from recursive_dyn.contact.tuning import (
 
 
 class Path(NamedTuple):
-    """How far an island is. at: where; y: room; place (3,): log nu, log nu where it began, and how long the next step
-    is to be, 0 where it was lost."""
+    """How far an island is. at: where; y: room; place (4,): log nu, log nu where it began, how long the next step is to
+    be, 0 where it was lost, and by how much, relative, one is to miss the path."""
 
     at: Central
     y: Block
@@ -61,8 +61,8 @@ def from_outside(it: Island, these: Trial, system: BlockEquations, soft: bool, l
     soft: whether contacts give way at first; least: the share of their mobility by which they do to the end.
     """
     tau = 2.0 * math.log(max(FROM_OUTSIDE * _fastest(it), PATH_END))
-    place = np.empty(3)
-    place[0], place[1], place[2] = tau, tau, FIRST_LENGTH
+    place = np.empty(4)
+    place[0], place[1], place[2], place[3] = tau, tau, FIRST_LENGTH, WANTED_MISS
     return Path(central(it, these, math.exp(tau) if soft else np.inf, least), still(system), place)
 
 
@@ -84,7 +84,7 @@ def along_path(it: Island, these: Trial, system: BlockEquations, path: Path, mos
         first, there, more = _step(it, these, at, system, y, tau, rate, length)
         done, known = done + more, first == np.inf and more == 0
         if first < np.inf:
-            length = min(length * min(max(WANTED_MISS / max(first, TINY), SHORTENED), LENGTHENED), MOST_LENGTH)
+            length = min(length * min(max(place[3] / max(first, TINY), SHORTENED), LENGTHENED), MOST_LENGTH)
             tau = there
             length = length if tau < outside else 0.0
         else:

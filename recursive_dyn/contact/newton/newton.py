@@ -27,8 +27,8 @@ from recursive_dyn.contact.tuning import (
     FAR,
     FAR_AT_LEAST,
     INTERIOR_STEPS,
-    LAST_STEPS,
     LAST_SWEEPS,
+    LED_AWAY,
     NEWTON_SHARE,
     REACHED,
     STEP_COST,
@@ -59,24 +59,26 @@ def newton(it: Island, done: int, iterations: int, tolerance: float, miss: float
 
 
 @compiled
-def ended(it: Island, these: Trial, system: BlockEquations, tolerance: float) -> float:
-    """Go on from the trial's impulses, where the central path was left; what the last sweep changed."""
+def ended(it: Island, these: Trial, system: BlockEquations, steps: int, tolerance: float) -> float:
+    """Go on from the trial's impulses, where the central path was left, by so many steps at most; what the last sweep
+    changed."""
     take(it, these)
-    _, miss = augmented(it, these, system, LAST_STEPS, NEWTON_SHARE * tolerance)
+    _, miss = augmented(it, these, system, steps, NEWTON_SHARE * tolerance)
     return _last_sweeps(it, miss, tolerance)[1]
 
 
 @compiled
 def _last_sweeps(it: Island, miss: float, tolerance: float) -> tuple[int, float]:
-    """Sweeps have the last word: (how many, largest change in the last one, m/s), but where laws are met: as rough as
-    two contacts may be for each other, one alone has two solutions, and sweeps may take the other."""
+    """Sweeps have the last word: (how many, largest change in the last one, m/s), but where laws are met, or by far
+    better without: as rough as two contacts may be for each other, one alone has two solutions, and sweeps may take the
+    other."""
     kept, change = np.empty(unknowns(it)), np.inf
     read(it, kept)
     for k in range(LAST_SWEEPS):
         change = sweep(it, 0.0)
         if change <= tolerance:
             return k + 1, change
-    if miss <= tolerance:
+    if miss <= max(tolerance, LED_AWAY * change):
         write(it, kept)
         return LAST_SWEEPS, miss
     return LAST_SWEEPS, change

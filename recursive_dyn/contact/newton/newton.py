@@ -24,6 +24,7 @@ from recursive_dyn.contact.tuning import (
     AUGMENTED_AGAIN,
     AUGMENTED_STEPS,
     CLOSE,
+    FAILED,
     FAR,
     FAR_AT_LEAST,
     INTERIOR_STEPS,
@@ -78,7 +79,7 @@ def _last_sweeps(it: Island, miss: float, tolerance: float) -> tuple[int, float]
         change = sweep(it, 0.0)
         if change <= tolerance:
             return k + 1, change
-    if miss <= max(tolerance, LED_AWAY * change):
+    if miss <= tolerance or (change > FAILED and miss <= LED_AWAY * change):
         write(it, kept)
         return LAST_SWEEPS, miss
     return LAST_SWEEPS, change

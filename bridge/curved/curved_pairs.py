@@ -6,7 +6,7 @@ from typing import Annotated
 
 import numpy as np
 
-from bridge.curved.distances import BOX, ELLIPSOID, FACETS, HULL, ROUND, TORUS
+from bridge.curved.distances import BOX, FACETS, HULL, ROUND, TORUS
 from bridge.curved.manifold_points import Found, InWorld, dot, turned
 from bridge.curved.polytopes import Polytopes
 from bridge.curved.round_box import round_box
@@ -22,11 +22,9 @@ POINTS = 16  # of a pair, at most
 
 @compiled
 def is_known(one: int, other: int) -> bool:
-    """Whether contacts of two kinds of shapes are known: unless both are polytopes, or one is a surface of triangles
-    and the other another one, a cylinder or a torus."""
+    """Whether contacts of two kinds of shapes are known: unless both are polytopes, or surfaces of triangles."""
     if one == FACETS or other == FACETS:
-        rest = one if other == FACETS else other
-        return ROUND <= rest <= HULL or rest == ELLIPSOID
+        return one != other
     return not (BOX <= one <= HULL and BOX <= other <= HULL)
 
 

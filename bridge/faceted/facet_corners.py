@@ -20,7 +20,7 @@ from recursive_dyn.codegen.compiled import Floats, compiled
 
 _WITHIN = 1e-9  # m beyond a side that still is over a face
 _TRIES = 3  # faces of a polytope in which a corner may be, the nearest first
-_AROUND = 64  # triangles at a corner
+AROUND = 64  # triangles at a corner
 _RISE = 1e-9  # sine of an angle by which a side may rise over a corner that is the highest
 _TURNS = 8  # of a normal, until nothing rises
 _EVEN = math.sqrt(1.0 - FLAT * FLAT)  # cosine between normals of one plane
@@ -48,7 +48,7 @@ def corner_on_polytope(
         out = dot(solids.normals[f], x) - solids.offsets[f]
         if out >= margin or (out > 0.0 and not is_over(solids, f, x, _WITHIN)):
             return
-    rim, count = Rim(np.zeros((2 * _AROUND, 3)), np.empty((_AROUND, 3))), 0
+    rim, count = Rim(np.zeros((2 * AROUND, 3)), np.empty((AROUND, 3))), 0
     for tried in range(_TRIES):
         face, most = -1, -math.inf
         for f in range(first, last):
@@ -58,12 +58,12 @@ def corner_on_polytope(
         if face < 0 or most < -deep:
             return
         if tried == 0:
-            count = _around(solid, facets, k, t, x, rim)
+            count = around(solid, facets, k, t, x, rim)
         if count == 0:
             return
         for i in range(3):
             n[i] = -solids.normals[face, i]
-        if _carries(rim, count, n) and not _goes_on(rim, count) and dot(n, up) >= 0.0:
+        if carries(rim, count, n) and not goes_on(rim, count) and dot(n, up) >= 0.0:
             put_nearest(found, x, n, -most * dot(solids.normals[face], n))
             return
         if most > 0.0:
@@ -72,7 +72,7 @@ def corner_on_polytope(
 
 
 @compiled
-def _carries(rim: Rim, count: int, n: Floats) -> bool:
+def carries(rim: Rim, count: int, n: Floats) -> bool:
     """Whether a surface is nowhere higher along n than a corner with so many triangles; where by a little, n is turned
     until it is not."""
     for _ in range(_TURNS):
@@ -92,7 +92,7 @@ def _carries(rim: Rim, count: int, n: Floats) -> bool:
 
 
 @compiled
-def _goes_on(rim: Rim, count: int) -> bool:
+def goes_on(rim: Rim, count: int) -> bool:
     """Whether two sides at a corner are in one line: what carries there, carries at both ends of that, too."""
     for r in range(2 * count):
         for s in range(r):
@@ -102,7 +102,7 @@ def _goes_on(rim: Rim, count: int) -> bool:
 
 
 @compiled
-def _around(solid: Solid, facets: Facets, k: int, t: int, x: Floats, rim: Rim) -> int:
+def around(solid: Solid, facets: Facets, k: int, t: int, x: Floats, rim: Rim) -> int:
     """Write what is around a corner of triangle t; how many triangles, or 0 where all is flat or t is not the first of
     them, by which alone the corner is looked at."""
     own, count, sharp, closed = np.empty((3, 3)), 0, False, False
@@ -110,7 +110,7 @@ def _around(solid: Solid, facets: Facets, k: int, t: int, x: Floats, rim: Rim) -
         if closed:
             break
         facet, before = t, BORDER
-        while count < _AROUND:
+        while count < AROUND:
             corners_of_own(solid, facets, k, facet, own)
             at = corner_at(own, x)
             if turn == 0 or facet != t:

@@ -53,7 +53,7 @@ def edge_on_polytope(
         gap = dot(n, x)
         for i in range(3):
             x[i] = x[i] - gap * n[i] + a[i]
-        gap *= _upright(n, u) * (1.0 if border else _upright(n, w))
+        gap *= upright(n, u) * (1.0 if border else upright(n, w))
         if -deep < gap < margin and dot(n, up) >= 0.0:
             for i in range(3):
                 rows[e - first, i], rows[e - first, 3 + i] = x[i], n[i]
@@ -94,7 +94,7 @@ def _is_far(solids: Polytopes, e: int, a: Floats, b: Floats, reach: float) -> bo
 
 
 @compiled
-def _upright(n: Floats, u: Floats) -> float:
+def upright(n: Floats, u: Floats) -> float:
     """Have a normal that leans over a triangle stand on it, u: the way into it; the cosine of the turn."""
     lean = dot(n, u)
     if lean <= 0.0:

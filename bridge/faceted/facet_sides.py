@@ -13,6 +13,8 @@ from bridge.faceted.facets import Facets
 from bridge.faceted.shared_sides import BORDER
 from recursive_dyn.codegen.compiled import Floats, compiled
 
+_WITHIN = 1e-9  # m beyond a side that still is over a face
+
 
 @compiled
 def beside(facets: Facets, k: int, facet: int, side: int) -> int:
@@ -86,3 +88,26 @@ def corners_of_own(solid: Solid, facets: Facets, k: int, facet: int, own: Rows3)
             away[i] = own[c, i] - solid.centre[i]
         for j in range(3):
             own[c, j] = dot(solid.axes[j], away)
+
+
+@compiled
+def knows(facets: Facets, k: int, t: int, other: int) -> bool:
+    """Whether a triangle has another one beyond one of its sides."""
+    found = False
+    for c in range(3):
+        found = found or beside(facets, k, t, c) == other
+    return found
+
+
+@compiled
+def is_over(corners: Rows3, x: Floats) -> bool:
+    """Whether a point of a triangle's plane is within the triangle."""
+    along, inward = np.empty(3), np.empty(3)
+    for c in range(3):
+        for i in range(3):
+            along[i] = corners[(c + 1) % 3, i] - corners[c, i]
+        normalized(along)
+        leading_in(corners[c], along, corners, inward)
+        if dot(inward, x) - dot(inward, corners[c]) < -_WITHIN:
+            return False
+    return True

@@ -17,7 +17,7 @@ from bridge.curved.solid import Solid
 from bridge.faceted.facet_corners import corner_on_polytope
 from bridge.faceted.facet_edges import edge_on_polytope, reach_within
 from bridge.faceted.facet_search import NONE, Near, next_facet
-from bridge.faceted.facet_sides import beside, corners_of_own
+from bridge.faceted.facet_sides import beside, corners_of_own, knows
 from bridge.faceted.facets import Facets
 from bridge.faceted.fewest_points import MANY, keep_fewest
 from bridge.faceted.polytope_corners import corners_on_facets
@@ -102,22 +102,13 @@ def _meet(
         if reach < 0.0:
             continue
         beyond = beside(facets, k, t, c)
-        if beyond != BORDER and beyond < t and _knows(facets, k, beyond, t):
+        if beyond != BORDER and beyond < t and knows(facets, k, beyond, t):
             continue
         if beyond != BORDER:
             corners_of_own(solid, facets, k, beyond, other)
         edge_on_polytope(own, c, other, beyond == BORDER, solids, hull, margin, reach, deep, up, many)
     for c in range(3):
         corner_on_polytope(solid, facets, k, t, c, own, solids, hull, margin, deep, up, many)
-
-
-@compiled
-def _knows(facets: Facets, k: int, t: int, other: int) -> bool:
-    """Whether a triangle has another one beyond one of its sides."""
-    found = False
-    for c in range(3):
-        found = found or beside(facets, k, t, c) == other
-    return found
 
 
 @compiled

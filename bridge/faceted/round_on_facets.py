@@ -1,4 +1,4 @@
-"""Balls, capsules and ellipsoids on a surface of triangles, in the world; compiled."""
+"""Balls, capsules, ellipsoids, cylinders and tori on a surface of triangles, in the world; compiled."""
 
 from __future__ import annotations
 
@@ -7,13 +7,16 @@ import math
 import numpy as np
 
 from bridge.curved.curved_pairs import into_world, seen
-from bridge.curved.distances import ROUND
+from bridge.curved.distances import CYLINDER, ELLIPSOID, ROUND, TORUS
 from bridge.curved.manifold_points import Found, InWorld, Rows3, closest, dot, normalized
 from bridge.curved.polytopes import Polytopes
+from bridge.curved.rounded_curves import Curve
 from bridge.curved.solid import Solid
 from bridge.faceted.ball_on_facets import NEARER, ball_on_facets, is_least, seen_nearest, tell
+from bridge.faceted.cylinder_on_facets import cylinder_on_facets
 from bridge.faceted.facet_search import NONE, Near, corners_of, is_below, next_facet
 from bridge.faceted.facets import Facets
+from bridge.faceted.torus_on_facets import torus_on_facets
 from recursive_dyn.codegen.compiled import Floats, compiled
 
 _END = 1e-3  # of a capsule's length: what touches nearer to an end, the ball there touches too
@@ -25,11 +28,15 @@ _TINY = 1e-12  # m from a core to an edge that it meets, from which no direction
 def round_on_facets(
     kind: int, placed: InWorld, solids: Polytopes, facets: Facets, k: int, a: int, b: int, margin: float, found: Found
 ) -> None:
-    """Points nearer than ``margin`` of shape a, ROUND or an ELLIPSOID, on shape b, the k-th surface."""
+    """Points nearer than ``margin`` of shape a, no polytope, on shape b, the k-th surface."""
     centre, axes, found.size[0] = np.empty(3), np.empty((3, 3)), 0
     seen(placed, a, b, centre, axes)
     size, half = placed.sizes[a], placed.sizes[a, 1]
-    if kind != ROUND:
+    if kind == CYLINDER:
+        cylinder_on_facets(Solid(kind, centre, axes, size), solids, facets, k, margin, found)
+    elif kind == TORUS:
+        torus_on_facets(Curve(kind, centre, axes, size), solids, facets, k, margin, found)
+    elif kind == ELLIPSOID:
         ball_on_facets(Solid(kind, centre, axes, size), solids, facets, k, margin, found)
     else:
         ball = Solid(ROUND, centre, axes, np.full(3, size[0]))

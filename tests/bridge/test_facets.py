@@ -199,7 +199,10 @@ def test_what_sank_into_the_ground_is_told_how_to_get_out(sunk):
             assert row[3:] == pytest.approx([0.0, 0.0, 1.0, -sunk], abs=1e-9)
 
 
-@pytest.mark.parametrize("shape", [shapes.Sphere(0.1), shapes.Ellipsoid((0.1, 0.2, 0.1)), shapes.Capsule(0.1, 0.3)])
+@pytest.mark.parametrize(
+    "shape",
+    [shapes.Sphere(0.1), shapes.Ellipsoid((0.1, 0.2, 0.1)), shapes.Capsule(0.1, 0.3), shapes.Cylinder(0.1, 0.3)],
+)
 @pytest.mark.parametrize("meshed", [True, False])
 def test_what_is_round_rolls_down_triangles_as_on_paper(shape, meshed):
     """g sin(a) / (1 + I / (m r^2)), straight, over sides and corners; the mesh is scaled, and turned over by it."""
@@ -211,7 +214,7 @@ def test_what_is_round_rolls_down_triangles_as_on_paper(shape, meshed):
         scene.world.shapes.append(shapes.Mesh(triangles, scale=(0.5, -2.0, 3.0), at=tilt))
     else:
         scene.world.shapes.append(field)
-    lying = isinstance(shape, shapes.Capsule)
+    lying = isinstance(shape, (shapes.Capsule, shapes.Cylinder))
     at = tilt @ rd.pose((-3.0, 0.0, 0.1), rpy=(math.pi / 2 if lying else 0.0, 0.0, 0.0))
     scene.world.attach(Body("roller", [shape], mass=2.0), joints.free(), at=at)
     own = shape.mass_properties(1.0)

@@ -4,7 +4,7 @@
 REST_SHARE = 0.05  # of the speed that gravity gives in a step: surfaces that approach slower rest on each other
 REST_SPEED = 1e-4  # m/s: the same where there is no gravity
 TOUCHED = 0.05  # of the slop, from which depth on what is at rest is not let down to half of it
-STILL = 1e-4  # m/s, up to which that is at rest
+STANDS = 1e-12  # m/s, up to which that is at rest
 LIMIT_REACH = 0.02  # rad or m: what forces that are not in the flight may move a coordinate by in a step
 
 # Contacts that last

@@ -13,7 +13,7 @@ import numpy as np
 
 from recursive_dyn.codegen.compiled import Floats, Integers, compiled
 from recursive_dyn.contact.problem import ELSEWHERE, NOWHERE, EarlierContacts, ImpulseProblem
-from recursive_dyn.contact.tuning import EDGES, SAME_FACE, STILL, TOUCHED, TURNS, WANDERS, WANDERS_GLIDING
+from recursive_dyn.contact.tuning import EDGES, SAME_FACE, TURNS, WANDERS, WANDERS_GLIDING
 
 UNKNOWN, PLACED, LASTING = 0, 1, 2  # levels of what is known of a contact: nothing, its arms, that it presses smoothly;
 BOUNCED = 3  # until energy is settled, of one that a floating tree bounced by
@@ -218,15 +218,3 @@ def dot(a: Three, b: Three) -> float:
 def row(x: Floats) -> Three:
     """A row (3,) of an array."""
     return x[0], x[1], x[2]
-
-
-@compiled
-def lies(problem: ImpulseProblem, began: float, before: float) -> bool:
-    """Whether what rests touched before: so deep it stays, unless an ellipsoid rocks somewhere. Between curved surfaces
-    moving one point moves others."""
-    if began > -TOUCHED * problem.options.slop or abs(before) > STILL:
-        return False
-    rocks = 0
-    for c in range(len(problem.contacts.gaps)):
-        rocks += problem.contacts.gliding[c]
-    return rocks == 0

@@ -12,8 +12,8 @@ from typing import Annotated
 import numpy as np
 
 from recursive_dyn.codegen.compiled import Floats, Integers, compiled
-from recursive_dyn.contact.problem import ELSEWHERE, NOWHERE, EarlierContacts, ImpulseProblem
-from recursive_dyn.contact.tuning import EDGES, SAME_FACE, TURNS, WANDERS, WANDERS_GLIDING
+from recursive_dyn.contact.problem import ELSEWHERE, NOWHERE, EarlierContacts, ImpulseProblem, Options
+from recursive_dyn.contact.tuning import EDGES, SAME_FACE, STANDS, TOUCHED, TURNS, WANDERS, WANDERS_GLIDING
 
 UNKNOWN, PLACED, LASTING = 0, 1, 2  # levels of what is known of a contact: nothing, its arms, that it presses smoothly;
 BOUNCED = 3  # until energy is settled, of one that a floating tree bounced by
@@ -218,3 +218,18 @@ def dot(a: Three, b: Three) -> float:
 def row(x: Floats) -> Three:
     """A row (3,) of an array."""
     return x[0], x[1], x[2]
+
+
+@compiled
+def any_glide(problem: ImpulseProblem, count: int) -> bool:
+    """Whether an ellipsoid rocks anywhere: what lies below it is let down."""
+    some = 0
+    for c in range(count):
+        some += problem.contacts.gliding[c]
+    return some > 0
+
+
+@compiled
+def lies(options: Options, began: float, before: float) -> bool:
+    """Whether what rests touched before: so deep it stays. Between curved surfaces moving one point moves others."""
+    return began <= -TOUCHED * options.slop and abs(before) <= STANDS

@@ -9,10 +9,21 @@ import numpy as np
 from recursive_dyn.codegen.compiled import Floats, Integers, compiled
 from recursive_dyn.contact.blocks import ContactRows, ScalarRows
 from recursive_dyn.contact.problem import ELSEWHERE, EarlierContacts, GeneralizedRows, ImpulseProblem, Options
-from recursive_dyn.contact.rows.lasting import Three, bend, closing, dot, is_sprung, length, lone_of, row
+from recursive_dyn.contact.rows.lasting import (
+    Three,
+    any_glide,
+    bend,
+    closing,
+    dot,
+    is_sprung,
+    length,
+    lies,
+    lone_of,
+    row,
+)
 from recursive_dyn.contact.rows.responses import moves_at, twists
 from recursive_dyn.contact.rows.scalar_rows import directed
-from recursive_dyn.contact.tuning import BEYOND_SLOP, STANDS, TOUCHED
+from recursive_dyn.contact.tuning import BEYOND_SLOP
 
 
 @compiled
@@ -92,7 +103,7 @@ def contact_targets(
     """
     contacts, options, half = problem.contacts, problem.options, 0.5 * problem.options.slop
     _forces(problem, rows)
-    rocks = _any_glide(problem, len(targets))
+    rocks = any_glide(problem, len(targets))
     for c in range(len(targets)):
         before, speed = _approach(problem, rows.axes, c), rows.speed[c, 0]
         rows.lasting[c] = 0.0
@@ -111,7 +122,7 @@ def contact_targets(
         began[c] = beginning(contacts.gaps[c], speed, before, options)
         if rows.lasting[c] > 0.0 and _is_held(problem, rows, c, same[c]):
             targets[c], height = 0.0, 0.0
-        elif height == 0.0 and not rocks and _lies(options, began[c], before):
+        elif height == 0.0 and not rocks and lies(options, began[c], before):
             height = np.nan
         # nothing but contacts presses what floats by itself
         pressed = not alone and contacts.frictions[c, 4] == 0.0
@@ -127,21 +138,6 @@ def contact_targets(
         fast = abs(before) > options.restitution_threshold and began[c] >= -2.0 * way
         if began[c] < 0.0 and fast and not _overlapped(problem.earlier, contacts.keys[c], options.slop):
             began[c] = 0.0
-
-
-@compiled
-def _any_glide(problem: ImpulseProblem, count: int) -> bool:
-    """Whether an ellipsoid rocks anywhere: what lies below it is let down."""
-    some = 0
-    for c in range(count):
-        some += problem.contacts.gliding[c]
-    return some > 0
-
-
-@compiled
-def _lies(options: Options, began: float, before: float) -> bool:
-    """Whether what rests touched before: so deep it stays. Between curved surfaces moving one point moves others."""
-    return began <= -TOUCHED * options.slop and abs(before) <= STANDS
 
 
 @compiled

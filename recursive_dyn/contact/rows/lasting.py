@@ -233,3 +233,9 @@ def any_glide(problem: ImpulseProblem, count: int) -> bool:
 def lies(options: Options, began: float, before: float) -> bool:
     """Whether what rests touched before: so deep it stays. Between curved surfaces moving one point moves others."""
     return began <= -TOUCHED * options.slop and abs(before) <= STANDS
+
+
+@compiled
+def pressed_by(earlier: EarlierContacts, i: int) -> bool:
+    """Whether there is an earlier contact i that pressed."""
+    return i >= 0 and dot(row(earlier.impulses[i]), row(earlier.normals[i])) > 0.0

@@ -19,6 +19,7 @@ from recursive_dyn.contact.rows.lasting import (
     length,
     lies,
     lone_of,
+    pressed_by,
     row,
 )
 from recursive_dyn.contact.rows.responses import moves_at, twists
@@ -99,8 +100,7 @@ def contact_targets(
 ) -> None:  # fmt: skip
     """Targets, gaps wanted and gaps that the step began with (n,) of contacts; they come to rest half the slop deep.
 
-    found (n,): the earlier contacts that these match, same (n,): those that they are known to go on.
-    """
+    found (n,): the earlier contacts that these match, same (n,): those that they are known to go on."""
     contacts, options, half = problem.contacts, problem.options, 0.5 * problem.options.slop
     _forces(problem, rows)
     rocks = any_glide(problem, len(targets))
@@ -112,7 +112,7 @@ def contact_targets(
                 row(problem.earlier.normals[same[c]]),
                 closing(problem, problem.lone.start, c, problem.earlier.arms, same[c]),
             ) - dot(row(problem.contacts.normals[c]), bend(problem, c, same[c]))
-            rows.lasting[c] = _pressed(problem.earlier, same[c])
+            rows.lasting[c] = pressed_by(problem.earlier, same[c])
         rows.before[c], rows.coasting[c] = before, np.nan
         alone = lone_of(problem, c, 0) != ELSEWHERE and lone_of(problem, c, 1) != ELSEWHERE
         if alone and not is_sprung(problem, rows.links, c):
@@ -127,7 +127,7 @@ def contact_targets(
         # nothing but contacts presses what floats by itself
         pressed = not alone and contacts.frictions[c, 4] == 0.0
         if pressed and _opened(options, contacts.gaps[c], speed, before):
-            if _rested(options, _pressed(problem.earlier, found[c]), began[c], before):
+            if _rested(options, pressed_by(problem.earlier, found[c]), began[c], before):
                 targets[c], height = 0.0, 0.0
             else:
                 targets[c] = min(speed - contacts.gaps[c] / (options.position_share * options.h), targets[c])
@@ -151,12 +151,6 @@ def _is_held(problem: ImpulseProblem, rows: ContactRows, c: int, i: int) -> bool
     gap, earlier = contacts.gaps[c] + 0.5 * options.slop, problem.earlier
     pressed = dot(row(earlier.impulses[i]), row(earlier.normals[i]))
     return 0.0 < gap <= options.position_share * options.h * pressed * rows.mobility[c, 0]
-
-
-@compiled
-def _pressed(earlier: EarlierContacts, i: int) -> bool:
-    """Whether there is an earlier contact i that pressed."""
-    return i >= 0 and dot(row(earlier.impulses[i]), row(earlier.normals[i])) > 0.0
 
 
 @compiled

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import difflib
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 _LISTED = 12
+_MISSPELT = 0.8  # likeness from which on a name is taken for another one
 
 
 def listed(names: Sequence[str], asked: object = None) -> str:
@@ -15,6 +16,13 @@ def listed(names: Sequence[str], asked: object = None) -> str:
     near = difflib.get_close_matches(str(asked), known, 1)
     meant = f"; did you mean '{near[0]}'?" if near else ""
     return f"{', '.join(known[:_LISTED]) or 'none'}{more}{meant}"
+
+
+def misspelt(name: str, known: Iterable[str]) -> str:
+    """The known name that this one nearly is, "" if it is known, or like none of them."""
+    names = list(known)
+    near = [] if name in names else difflib.get_close_matches(name, names, 1, _MISSPELT)
+    return near[0] if near else ""
 
 
 class ModelError(ValueError):

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 import heapq
 from collections.abc import Iterable
 from operator import attrgetter
@@ -12,7 +11,7 @@ import numpy as np
 
 from recursive_dyn.contact.material import Material
 from recursive_dyn.dynamics.notebook import counted, short
-from recursive_dyn.errors import ModelError, listed
+from recursive_dyn.errors import ModelError, listed, misspelt
 from recursive_dyn.graph.traversal import evaluate
 from recursive_dyn.joint.coordinate import Coordinate
 from recursive_dyn.model.force_element import ElementSpec
@@ -25,7 +24,6 @@ from scene.pairs import Pair
 from scene.scalars import lowered, shown
 
 _CHILDREN = attrgetter("children")
-_MISSPELT = 0.8  # likeness from which on a name is taken for another one
 
 
 class SceneContent:
@@ -49,10 +47,9 @@ class SceneContent:
 
     def __setattr__(self, name: str, value: Any) -> None:
         # once it has all that it is made with, of which joint_names is the last
-        if "joint_names" in vars(self) and name not in vars(self) and not hasattr(type(self), name):
-            near = difflib.get_close_matches(name, [*vars(self), "gravity"], 1, _MISSPELT)
-            if near:
-                raise ModelError(f"a scene has no '{name}'; did you mean '{near[0]}'?")
+        asked = "joint_names" in vars(self) and not hasattr(type(self), name)
+        if asked and (meant := misspelt(name, [*vars(self), "gravity"])):
+            raise ModelError(f"a scene has no '{name}'; did you mean '{meant}'?")
         object.__setattr__(self, name, value)
 
     def __repr__(self) -> str:

@@ -9,8 +9,8 @@ import numpy as np
 
 from bridge.closed_form.box_box import box_box
 from bridge.closed_form.near_pairs import APART, PairRoom, Rules, near_pairs, rule_of
-from bridge.closed_form.solids import BOX, Poses, Solids, overlap, place_solids
-from bridge.curved.manifold_points import Found, InWorld, turned, written
+from bridge.closed_form.solids import BOX, Solids, overlap, place_solids
+from bridge.curved.manifold_points import Found, InWorld, Poses, turned, written
 from bridge.curved.moving_boxes import HALF, Mover, move_twist, parts_between, reached
 from bridge.curved.round_box import round_box
 from bridge.curved.round_shapes import round_round

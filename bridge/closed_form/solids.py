@@ -3,17 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from typing import Annotated, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
-from bridge.curved.manifold_points import InWorld, Rows3
+from bridge.curved.manifold_points import InWorld, Poses, Rows3, put_in_world
 from recursive_dyn.codegen.compiled import Flags, Floats, Integers, compiled
 from recursive_dyn.contact.contacts import STATIC
 from scene import shapes
 
 BOX, ROUND = 0, 1
-Poses = Annotated[np.ndarray, float, 4, 4]
 
 
 class Solids(NamedTuple):
@@ -89,19 +88,8 @@ def _size(shape: shapes.Shape) -> tuple[float, float, float]:
 def place_solids(solids: Solids, poses: Poses, margin: float, placed: InWorld) -> None:
     """Where shapes are with bodies at ``poses`` (nb, 4, 4); the boxes about them are ``margin`` larger."""
     for k in range(len(solids.bodies)):
-        body, at, size = solids.bodies[k], solids.at[k], solids.sizes[k]
-        center, axes = placed.centers[k], placed.axes[k]
-        if body == STATIC:
-            for i in range(3):
-                center[i] = at[i, 3]
-                for j in range(3):
-                    axes[j, i] = at[i, j]
-        else:
-            X = poses[body]
-            for i in range(3):
-                center[i] = X[i, 0] * at[0, 3] + X[i, 1] * at[1, 3] + X[i, 2] * at[2, 3] + X[i, 3]
-                for j in range(3):
-                    axes[j, i] = X[i, 0] * at[0, j] + X[i, 1] * at[1, j] + X[i, 2] * at[2, j]
+        size, center, axes = solids.sizes[k], placed.centers[k], placed.axes[k]
+        put_in_world(solids.bodies[k], solids.at[k], poses, center, axes)
         for i in range(3):
             if solids.kinds[k] == BOX:
                 reach = size[0] * abs(axes[0, i]) + size[1] * abs(axes[1, i]) + size[2] * abs(axes[2, i])

@@ -12,7 +12,8 @@ import numpy as np
 from bridge.bodies.true_shapes import TrueShapes
 from bridge.collision.point_order import in_order
 from bridge.collision.raw_points import BITS, SURE, RawPoints
-from bridge.collision.true_points import Poses, ball_radius, glides, is_new, is_true, touch_smoothly, true_points
+from bridge.collision.true_points import ball_radius, glides, is_new, is_true, touch_smoothly, true_points
+from bridge.curved.manifold_points import Poses
 from recursive_dyn.codegen.compiled import Flags, Floats, Integers, compiled
 from recursive_dyn.contact.contact_buffer import ContactTable
 from recursive_dyn.contact.contacts import STATIC

@@ -7,8 +7,9 @@ import math
 from bridge.bodies.seekers import Seekers
 from bridge.bodies.true_shapes import TrueShapes
 from bridge.collision.raw_points import BITS, SURE, RawPoints
-from bridge.collision.true_points import Poses, place_shape
+from bridge.collision.true_points import place_shape
 from bridge.curved.distances import ELLIPSOID, ROUND
+from bridge.curved.manifold_points import Poses
 from bridge.planes.half_spaces import MARGIN
 from recursive_dyn.codegen.compiled import Integers, compiled
 from recursive_dyn.contact.contacts import STATIC

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
-from typing import Annotated, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
 from bridge.bodies.mirrored_bodies import MirroredBodies
 from bridge.bodies.true_shapes import kind_and_size, known_parts
 from bridge.curved.distances import BOX, HULL
-from bridge.curved.manifold_points import Axes, Rows3, dot
+from bridge.curved.manifold_points import Axes, Poses, Rows3, dot, put_in_world
 from bridge.curved.polytopes import Polytope, Polytopes, box_polytope, gathered_polytopes
 from bridge.curved.ray_entries import HALF_SPACE, NEVER, entry
 from bridge.planes.half_spaces import facing
@@ -20,7 +20,6 @@ from recursive_dyn.codegen.loops.calling import Bound
 from recursive_dyn.contact.contacts import STATIC
 from scene import shapes
 
-Poses = Annotated[np.ndarray, float, 4, 4]
 _ROUNDING = 1e-9  # of squares of lengths
 _CLOSED = (
     shapes.Box, shapes.Sphere, shapes.Capsule, shapes.Cylinder, shapes.Ellipsoid, shapes.Torus, shapes.Plane
@@ -188,16 +187,4 @@ def cast(
 def place(targets: Targets, poses: Poses) -> None:
     """Where the shapes are with bodies at ``poses``."""
     for m in range(len(targets.bodies)):
-        body, at = targets.bodies[m], targets.at[m]
-        center, axes = targets.centers[m], targets.axes[m]
-        if body == STATIC:
-            for i in range(3):
-                center[i] = at[i, 3]
-                for j in range(3):
-                    axes[j, i] = at[i, j]
-        else:
-            X = poses[body]
-            for i in range(3):
-                center[i] = X[i, 0] * at[0, 3] + X[i, 1] * at[1, 3] + X[i, 2] * at[2, 3] + X[i, 3]
-                for j in range(3):
-                    axes[j, i] = X[i, 0] * at[0, j] + X[i, 1] * at[1, j] + X[i, 2] * at[2, j]
+        put_in_world(targets.bodies[m], targets.at[m], poses, targets.centers[m], targets.axes[m])

@@ -3,22 +3,19 @@
 from __future__ import annotations
 
 import math
-from typing import Annotated
 
 import numpy as np
 
 from bridge.bodies.true_shapes import CURVED, UNKNOWN, TrueShapes
 from bridge.curved.curved_pairs import is_known, meet_curved
 from bridge.curved.distances import BOX, ELLIPSOID, FACETS, HULL, ROUND, distance_to
-from bridge.curved.manifold_points import clamped, dot, written
+from bridge.curved.manifold_points import Poses, clamped, dot, put_in_world, written
 from bridge.faceted.polytope_on_facets import polytope_on_facets
 from bridge.faceted.round_on_facets import round_on_facets
 from bridge.planes.half_spaces import MARGIN
 from recursive_dyn.codegen.compiled import Floats, Integers, compiled
 from recursive_dyn.contact.contact_buffer import ContactTable
-from recursive_dyn.contact.contacts import STATIC
 
-Poses = Annotated[np.ndarray, float, 4, 4]
 _REMEMBERED = 1e-3  # of a shape's size: how far within its surface a point gets as it turns, before Bullet forgets it
 
 
@@ -180,15 +177,4 @@ def is_new(done: Integers, pair: int) -> bool:
 @compiled
 def place_shape(shapes: TrueShapes, poses: Poses, k: int) -> None:
     """Where a shape is."""
-    body, at, center, axes = shapes.bodies[k], shapes.at[k], shapes.placed.centers[k], shapes.placed.axes[k]
-    if body == STATIC:
-        for i in range(3):
-            center[i] = at[i, 3]
-            for j in range(3):
-                axes[j, i] = at[i, j]
-        return
-    X = poses[body]
-    for i in range(3):
-        center[i] = X[i, 0] * at[0, 3] + X[i, 1] * at[1, 3] + X[i, 2] * at[2, 3] + X[i, 3]
-        for j in range(3):
-            axes[j, i] = X[i, 0] * at[0, j] + X[i, 1] * at[1, j] + X[i, 2] * at[2, j]
+    put_in_world(shapes.bodies[k], shapes.at[k], poses, shapes.placed.centers[k], shapes.placed.axes[k])

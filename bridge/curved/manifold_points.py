@@ -9,9 +9,12 @@ import numpy as np
 
 from recursive_dyn.codegen.compiled import Floats, Integers, compiled
 from recursive_dyn.contact.contact_buffer import ContactTable
+from recursive_dyn.contact.contacts import STATIC
 
 Rows3 = Annotated[np.ndarray, float, 3]
 Axes = Annotated[np.ndarray, float, 3, 3]
+Pose = Annotated[np.ndarray, float, 4]
+Poses = Annotated[np.ndarray, float, 4, 4]
 TOUCHING = 1e-12  # m between two points, from which no direction can be told
 
 
@@ -31,6 +34,23 @@ class InWorld(NamedTuple):
     sizes: Rows3
     low: Rows3
     high: Rows3
+
+
+@compiled
+def put_in_world(body: int, at: Pose, poses: Poses, center: Floats, axes: Rows3) -> None:
+    """Write where a shape is, its center (3,) and its axes (3, 3) by rows, with bodies at ``poses`` (nb, 4, 4); at
+    (4, 4) in its body's frame, or in the world, of STATIC."""
+    if body == STATIC:
+        for i in range(3):
+            center[i] = at[i, 3]
+            for j in range(3):
+                axes[j, i] = at[i, j]
+        return
+    X = poses[body]
+    for i in range(3):
+        center[i] = X[i, 0] * at[0, 3] + X[i, 1] * at[1, 3] + X[i, 2] * at[2, 3] + X[i, 3]
+        for j in range(3):
+            axes[j, i] = X[i, 0] * at[0, j] + X[i, 1] * at[1, j] + X[i, 2] * at[2, j]
 
 
 @compiled

@@ -9,8 +9,8 @@ import numpy as np
 from bridge.curved.manifold_points import Found, Rows3, clamped, dot, normalized
 from bridge.curved.polytopes import Polytopes
 from bridge.curved.solid import Solid, distance_from, lowest, rim_axes
-from bridge.faceted.facet_edges import FLAT, LEAN, upright
-from bridge.faceted.facet_sides import leading_in
+from bridge.faceted.facet_edges import LEAN, upright
+from bridge.faceted.facet_sides import sticking_out
 from bridge.faceted.fewest_points import put_nearest
 from recursive_dyn.codegen.compiled import Floats, compiled
 
@@ -29,17 +29,10 @@ def edge_on_cylinder(
 ) -> None:  # fmt: skip
     """Add the points of a side of triangle ``own``, with ``other`` beyond it unless that is a border; deep, m: up to
     where it is looked for overlaps. up (3,): against which no normal leads, of ground; 0 of a mesh."""
-    a, b, along, u, w = own[side], own[(side + 1) % 3], np.empty(3), np.empty(3), np.zeros(3)
-    n, x, bulge = np.empty(3), np.empty(3), 0.0
-    for i in range(3):
-        along[i] = b[i] - a[i]
-    length = normalized(along)
-    leading_in(a, along, own, u)
-    if not border:
-        leading_in(a, along, other, w)
-    for i in range(3):
-        bulge += (u[i] + w[i]) * (u[i] + w[i])
-    if bulge < FLAT * FLAT:
+    a, along, u, w, n, x = own[side], np.empty(3), np.empty(3), np.zeros(3), np.empty(3), np.empty(3)
+    bulge = np.empty(3)
+    length = sticking_out(own, side, other, border, along, u, w, bulge)
+    if length == 0.0:
         return
     at = _nearest(solid, solids, a, along, length, n)
     if 0.0 < at < length:

@@ -11,8 +11,8 @@ from bridge.curved.distances import is_over
 from bridge.curved.manifold_points import Found, Rows3, dot, normalized
 from bridge.curved.polytopes import Polytopes
 from bridge.curved.solid import Solid
-from bridge.faceted.facet_edges import FLAT, LEAN
-from bridge.faceted.facet_sides import beside, corner_at, corners_of_own, normal_of
+from bridge.faceted.facet_edges import LEAN
+from bridge.faceted.facet_sides import FLAT, beside, corner_at, corners_of_own, normal_of
 from bridge.faceted.facets import Facets
 from bridge.faceted.fewest_points import put_nearest
 from bridge.faceted.shared_sides import BORDER

@@ -8,11 +8,10 @@ import numpy as np
 
 from bridge.curved.manifold_points import Found, Rows3, crossed, dot, normalized
 from bridge.curved.polytopes import Polytopes
-from bridge.faceted.facet_sides import leading_in
+from bridge.faceted.facet_sides import sticking_out
 from bridge.faceted.fewest_points import put_nearest
 from recursive_dyn.codegen.compiled import Floats, compiled
 
-FLAT = 1e-5  # sine of the angle at an edge up to which a surface is flat there
 LEAN = 0.05  # sine of the angle by which what lies flat may lean and is still held at a border
 _PARALLEL = 1e-6  # sine between two edges that do not cross
 _WITHIN = 1e-9  # share of an edge beyond its ends
@@ -32,15 +31,8 @@ def edge_on_polytope(
     """
     reach = min(reach, max(deep, margin))
     a, b, along, u, w, bulge = own[side], own[(side + 1) % 3], np.empty(3), np.empty(3), np.zeros(3), np.empty(3)
-    for i in range(3):
-        along[i] = b[i] - a[i]
-    length = normalized(along)
-    leading_in(a, along, own, u)
-    if not border:
-        leading_in(a, along, other, w)
-    for i in range(3):
-        bulge[i] = u[i] + w[i]
-    if dot(bulge, bulge) < FLAT * FLAT:
+    length = sticking_out(own, side, other, border, along, u, w, bulge)
+    if length == 0.0:
         return
     first, last = solids.ranges[hull, 2], solids.ranges[hull, 3]
     rows, best, n, x = np.empty((last - first, 7)), -1, np.empty(3), np.empty(3)

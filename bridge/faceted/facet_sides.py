@@ -13,6 +13,7 @@ from bridge.faceted.facets import Facets
 from bridge.faceted.shared_sides import BORDER
 from recursive_dyn.codegen.compiled import Floats, compiled
 
+FLAT = 1e-5  # sine of the angle at an edge up to which a surface is flat there
 _WITHIN = 1e-9  # m beyond a side that still is over a face
 
 
@@ -63,6 +64,24 @@ def leading_in(a: Floats, along: Floats, corners: Rows3, u: Floats) -> None:
             most = square
             u[:] = x
     normalized(u)
+
+
+@compiled
+def sticking_out(
+    own: Rows3, side: int, other: Rows3, border: bool, along: Floats, u: Floats, w: Floats, bulge: Floats
+) -> float:
+    """Write a side's direction and what leads into the triangles at it: u into ``own``, w into ``other`` unless that is
+    a border, and their sum; its length, m, or 0 where the surface is flat there. w (3,): zeros."""
+    a, b = own[side], own[(side + 1) % 3]
+    for i in range(3):
+        along[i] = b[i] - a[i]
+    length = normalized(along)
+    leading_in(a, along, own, u)
+    if not border:
+        leading_in(a, along, other, w)
+    for i in range(3):
+        bulge[i] = u[i] + w[i]
+    return 0.0 if dot(bulge, bulge) < FLAT * FLAT else length
 
 
 @compiled

@@ -2,18 +2,15 @@
 
 from __future__ import annotations
 
-import difflib
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
 import numpy as np
 
 from bridge.plugin.game_events import EventLog
-from recursive_dyn.errors import StateError, listed
+from recursive_dyn.errors import StateError, listed, misspelt
 from recursive_dyn.maximal.holding import MAXIMAL
 from recursive_dyn.simulation.state import real
-
-_MISSPELT = 0.8  # likeness from which on a name is taken for another one
 
 
 def checked_speed(value: object) -> float:
@@ -55,7 +52,6 @@ class CheckedSettings:
     def __setattr__(self, name: str, value: Any) -> None:
         if "_closed" in vars(self) and not name.startswith("_") and name not in vars(self):
             known = [own for own in (*vars(self), *dir(type(self))) if not own.startswith("_")]
-            near = difflib.get_close_matches(name, known, 1, _MISSPELT)
-            if near and name not in known:
-                raise StateError(f"a {type(self).__name__} has no '{name}'; did you mean '{near[0]}'?")
+            if meant := misspelt(name, known):
+                raise StateError(f"a {type(self).__name__} has no '{name}'; did you mean '{meant}'?")
         object.__setattr__(self, name, value)

@@ -137,11 +137,10 @@ class PyBulletMirror:
                     self._whereabouts.follow()
         else:
             self._connection.check()
-            self._whereabouts.behind = True
             try:
                 self._advance(count)
             finally:
-                self._whereabouts.note()
+                self._whereabouts.went_on()
 
     def update(self) -> None:
         """Follow edits of the scene: bodies and scenery that came or went, other shapes, masses, joints and gravity.

@@ -19,7 +19,7 @@ class Whereabouts:
     Bullet may be asked for them by number. Else ``catch_up`` puts them there, and where they are once somebody wrote to
     the state.
 
-    behind: whether the simulation went on, and where it got to is yet to be read; Ctrl-C may come between the two.
+    behind: whether the simulation went on, and where it got to is yet to be read.
     """
 
     def __init__(self, sim: Moving, connection: Connection, surroundings: BulletSurroundings) -> None:
@@ -64,14 +64,9 @@ class Whereabouts:
         present = self._feeling.present
         return present.poses, present.twists
 
-    def note(self) -> None:
-        """Take note of where the simulation's bodies are, to put Bullet's there when someone asks."""
-        if self._feeling is None:
-            self._read()
-        else:
-            self._surroundings.late = True
-            np.copyto(self._numbers, self._feeling.arrived.frames)
-            self.behind = False
+    def went_on(self) -> None:
+        """The simulation's bodies are elsewhere: Bullet's are put there when someone asks."""
+        self._surroundings.late = self.behind = True
 
     def _read(self) -> None:
         self._surroundings.late = True

@@ -39,7 +39,7 @@ class LoneBodies(NamedTuple):
     ones, else where bodies have their origins, where the flight ends, twists (k + m, 6), [omega; v]: start, at the
     step's start; flown, at the end of the flight; coasting, there, with the centre as fast as at the start, of what
     hangs on the world less what is given to it besides. inertias (k, 6): upper halves, row by row; masses (k,); kicks
-    (k + m, 6), [spin; momentum]: of corrections, which a solve writes. gravity (3,).
+    (k + m, 6), [spin; momentum]: of corrections, which a solve writes; kicked (1,): 1 if it wrote any. gravity (3,).
     """
 
     of: Integers
@@ -53,6 +53,7 @@ class LoneBodies(NamedTuple):
     inertias: Annotated[np.ndarray, float, 6]
     masses: Floats
     kicks: Annotated[np.ndarray, float, 6]
+    kicked: Integers
     gravity: Floats
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from functools import cached_property
 
 from recursive_dyn.contact.tuning import PUSH_SPEED, SUBSTEPS
 from recursive_dyn.errors import StateError
@@ -43,6 +44,15 @@ class Settings:
     def __setattr__(self, name: str, value: object) -> None:
         _check(name, value)
         object.__setattr__(self, name, value)
+        self.__dict__.pop("numbers", None)
+
+    @cached_property
+    def numbers(self) -> tuple[float, ...]:
+        """What a solve is given of them, the same object until one is changed."""
+        return (
+            self.restitution_threshold, self.slop, self.push_speed, self.tolerance, self.iterations, self.microseconds,
+            self.substeps,
+        )  # fmt: skip
 
 
 def _check(name: str, value: object) -> None:

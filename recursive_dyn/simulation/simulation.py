@@ -233,7 +233,7 @@ class Simulation(Prescribing):
     def step(self, count: int = 1) -> None:
         """Advance by ``count`` timesteps; forces given by ``apply_force`` act throughout and are then cleared,
         also where one is refused; all else is then as it was before that one."""
-        count, began = whole(count), self.time
+        count, began = whole(count), self._state.time
         if count and not self._told_of_contacts:
             self._tell_of_contacts(2)
         for observer in self.observers:
@@ -261,7 +261,7 @@ class Simulation(Prescribing):
                 self._timesteps.run(self, self._tau, self._timestep, count, self._charts)
         finally:
             if count:
-                self._let_go(self.time != began)
+                self._let_go(self._state.time != began)
 
     def linearize(self, epsilon: float = EPSILON, inputs: str = "tau", sensors: bool = False) -> tuple[np.ndarray, ...]:
         """(A (2 nv, 2 nv), B (2 nv, k)) of the next timestep as it is taken, in contact too: x' = A x + B u.

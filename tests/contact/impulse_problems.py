@@ -37,7 +37,10 @@ def no_lone_bodies(bodies: int) -> LoneBodies:
     """For a solve that knows of none among so many bodies."""
     none, numbers = np.zeros((0, 6)), np.zeros(0, dtype=np.int64)
     of, centers = np.full(bodies, ELSEWHERE), np.zeros((0, 3))
-    return LoneBodies(of, numbers, numbers, numbers, centers, none, none, none, none, np.zeros(0), none, np.zeros(3))
+    kicked = np.zeros(1, dtype=np.int64)
+    return LoneBodies(
+        of, numbers, numbers, numbers, centers, none, none, none, none, np.zeros(0), none, kicked, np.zeros(3)
+    )  # fmt: skip
 
 
 def free_bodies(rng: np.random.Generator, count: int) -> FreeBodies:

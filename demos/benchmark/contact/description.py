@@ -11,7 +11,9 @@ import numpy as np
 Vector = tuple[float, float, float]
 
 GRAVITY = 9.81
-GROUND = (200.0, 200.0, 2.0)  # m: a box whose top is z = 0, so that a box standing on it touches with four corners
+# size and centre, m, of a box whose top is z = 0: the ground of an engine that lets a box stand on that with four
+# corners, but not on its plane
+GROUND: tuple[Vector, Vector] = (200.0, 200.0, 2.0), (0.0, 0.0, -1.0)
 
 
 @dataclass(frozen=True)
@@ -107,11 +109,12 @@ class Task:
     """A test.
 
     friction: Coulomb's coefficient between solids; ground_friction: of everything with the ground. correction:
-    whether an engine may push apart what overlaps (in SimBenchmark not: ERP 0). walls: boxes that stand still, by
-    size and centre, like the ground; dolls: robots besides, of which nothing is read. sleep: whether what rests may
-    sleep, as each engine has it. iterations: how many our solves may take, if not the default. sample: what is noted
-    before each step and after the last, numbers; error: of times (k,) and samples (k, ...), the figure of the table.
-    published: engine and figure; unit: of the figure.
+    whether an engine may push apart what overlaps (in SimBenchmark not: ERP 0). ground: whether there is one, z = 0,
+    a plane or what serves an engine better; walls: boxes that stand still, by size and centre, rough like the ground;
+    dolls: robots besides, of which nothing is read. sleep: whether what rests may sleep, as each engine has it.
+    iterations: how many our solves may take, if not the default. sample: what is noted before each step and after the
+    last, numbers; error: of times (k,) and samples (k, ...), the figure of the table. published: engine and figure;
+    unit: of the figure.
     """
 
     name: str

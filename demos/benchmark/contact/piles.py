@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 
-from demos.benchmark.contact.description import Ball, Block, Solid, Task
+from demos.benchmark.contact.description import GROUND, Ball, Block, Solid, Task
 from demos.benchmark.contact.robots import STANDING_HEIGHT, STANDING_POSE, quadruped
 
 SIDE = 0.2  # m
@@ -86,3 +88,8 @@ def standing_quadruped() -> Task:
         sample=lambda engine: engine.robot_height(), error=lambda t, z: float((z[0] - z.min()) / MILLIMETRE),
         unit="mm",
     )  # fmt: skip
+
+
+def quadruped_on_a_box() -> Task:
+    """The same on a box in every engine."""
+    return replace(standing_quadruped(), name="Laikago standing on a box", ground=False, walls=(GROUND,))

@@ -44,8 +44,9 @@ def all_of_them(long: bool = False, rows: Sequence[str] = ()) -> None:
     if any(name in still for name, _ in found):
         standing(found)
     demos(list(filter(wanted, demo_scenes.FACTORIES)))
-    if wanted("Laikago standing"):
-        robot_cost()
+    for task in (piles.standing_quadruped(), piles.quadruped_on_a_box()):
+        if wanted(task.name):
+            robot_cost(task)
     if wanted("300 boxes in 10 heaps"):
         sleeping()
     scaling([count for count in BOXES if wanted(f"{count} boxes")])
@@ -108,9 +109,8 @@ def demos(names: Sequence[str]) -> None:
         print_table("demos: penetration and energy", head, rows)
 
 
-def robot_cost(rounds: int = 10, count: int = 240) -> None:
-    """Laikago standing: frame times and the parts of a step."""
-    task = piles.standing_quadruped()
+def robot_cost(task: Task, rounds: int = 10, count: int = 240) -> None:
+    """A robot at rest: frame times and the parts of a step."""
     engines = {label: engine for label in ENGINES if (engine := cost.settled(task, label)) is not None}
     times = cost.in_turn(engines, rounds, count)
     rows = [
@@ -119,7 +119,7 @@ def robot_cost(rounds: int = 10, count: int = 240) -> None:
            for k in (BULLET, MUJOCO))]
         for label, of in times.items()
     ]  # fmt: skip
-    head = ["Laikago standing", "contacts", "p50", "p95", "p99", f"p50 / {BULLET}'s", f"p50 / {MUJOCO}'s"]
+    head = [task.name, "contacts", "p50", "p95", "p99", f"p50 / {BULLET}'s", f"p50 / {MUJOCO}'s"]
     print_table("cost: a step at 1/240 s from Python, us", head, rows)
     if OURS in engines:
         split = {part: 1e6 * seconds for part, seconds in cost.parts(engines[OURS], count).items()}

@@ -106,6 +106,7 @@ def owed_halves(
                 tree, share = lone.home[k], halves[problem.layout.link_groups[lone.links[k]]]
             if np.isnan(share):
                 continue
+            lone.kicked[0] = 1
             sign = HALF * share * (1.0 - 2.0 * side)
             for j in range(3):
                 a, b = (j + 1) % 3, (j + 2) % 3

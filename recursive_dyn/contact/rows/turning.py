@@ -18,7 +18,7 @@ from typing import Annotated
 import numpy as np
 
 from recursive_dyn.codegen.compiled import Floats, Integers, compiled
-from recursive_dyn.contact.problem import ImpulseProblem
+from recursive_dyn.contact.problem import ImpulseProblem, LoneBodies
 from recursive_dyn.contact.rows.lasting import (
     LASTING,
     UNKNOWN,
@@ -55,9 +55,7 @@ def corrected(
     lone, earlier, some, w = problem.lone, problem.earlier, False, np.zeros(9)
     shares[:] = 0.0
     powers[:] = 0.0
-    for k in problem.moving.lone:
-        for i in range(6):
-            lone.kicks[k, i] = 0.0
+    forget_kicks(lone)
     for c in range(len(same)):
         i, share = same[c], halved_share(problem, c, halves)
         if not np.isnan(share):
@@ -76,8 +74,17 @@ def corrected(
             some = True
             _give(problem, c, shares[c], w)
     if some:
+        lone.kicked[0] = 1
         _whitened(problem, root, halves, y)
     return some
+
+
+@compiled
+def forget_kicks(lone: LoneBodies) -> None:
+    """None are given, also to what sleeps."""
+    if lone.kicked[0] != 0:
+        lone.kicks[:] = 0.0
+        lone.kicked[0] = 0
 
 
 @compiled

@@ -110,7 +110,8 @@ class Pushed(PlacedState):
     def _let_go(self, stepped: bool) -> None:
         """The forces of this call have acted, if it took a step, and ``control`` was asked for the last time in it."""
         if stepped:
-            asked = self._sensors or self._dynamics.model.prescribed or self._dynamics.constraints
+            model = self._dynamics.model
+            asked = self._sensors or model.prescribed or model.constraints
             self._timesteps.memory.acted = Acted(self._tau.copy(), tuple(self._acting())) if asked else None
         if not (self._forces or self.control is not None or self._timesteps.flight.driven):
             return

@@ -9,6 +9,7 @@ from recursive_dyn.codegen.compiled import Floats, Integers, compiled
 from recursive_dyn.contact.forest_layout import links_of_bodies
 from recursive_dyn.contact.layout import Layout
 from recursive_dyn.contact.problem import ELSEWHERE, NOWHERE, LoneBodies
+from recursive_dyn.contact.rows.turning import forget_kicks
 from recursive_dyn.model.model import WORLD, Model
 from recursive_dyn.simulation.kept.momentum import CENTER, INERTIA, LINEAR, NUMBERS, SPIN, FloatingTrees, Momentum, spun
 from recursive_dyn.simulation.present import FrameArrays
@@ -31,7 +32,7 @@ def lone_bodies(model: Model, layout: Layout, trees: FloatingTrees) -> LoneBodie
     bodies, home = np.append(trees.bases, others), np.append(np.arange(count), trees.bodies[others])
     return LoneBodies(
         of, links[bodies], bodies, home, np.empty((size, 3)), start, flown, coasting, inertias,
-        np.empty(count), kicks, trees.gravity,
+        np.empty(count), kicks, np.ones(1, dtype=np.int64), trees.gravity,
     )  # fmt: skip
 
 
@@ -41,6 +42,7 @@ def moving_alone(
 ) -> None:  # fmt: skip
     """How those that are ``moving`` do where a flight ended; owed: momenta at the step's start."""
     nothing, turn = np.zeros(3), np.zeros(3)
+    forget_kicks(lone)
     for k in moving:
         if k >= len(trees.bases):
             break
@@ -55,7 +57,6 @@ def moving_alone(
             lone.coasting[k, i] = turn[i]
             lone.start[k, 3 + i] = lone.coasting[k, 3 + i] = owed.linear[k, i] / mass
             lone.flown[k, 3 + i] = present.momenta[at + LINEAR + i] / mass
-            lone.kicks[k, i] = lone.kicks[k, 3 + i] = 0.0
     for k in moving:
         if k < len(trees.bases):
             continue
@@ -63,7 +64,6 @@ def moving_alone(
         for i in range(6):
             lone.start[k, i], lone.flown[k, i] = present.start_twists[6 * body + i], present.twists[6 * body + i]
             lone.coasting[k, i] = lone.start[k, i]
-            lone.kicks[k, i] = 0.0
         for i in range(3):
             lone.centers[k, i] = present.poses[16 * body + 4 * i + 3]
 
@@ -71,6 +71,8 @@ def moving_alone(
 @compiled
 def kicked(owed: Momentum, lone: LoneBodies, moving: Integers, touched: Integers) -> None:
     """What corrections of contacts did is owed too; touched (k,) becomes 1 for trees that they did something to."""
+    if lone.kicked[0] == 0:
+        return
     count = len(lone.inertias)
     for k in moving:
         tree = lone.home[k]

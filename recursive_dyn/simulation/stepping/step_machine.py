@@ -103,10 +103,11 @@ class StepMachine:
             led_bodies(dynamics, self.leads and present is not None),
         )  # fmt: skip
         self.h, self.times, self.sleepy = self.arrays.settings[:1], self.arrays.times, sleepy
+        self._into = self.arrays.into.data  # numbers of Python are written to it sooner
         if not sleepy:
             kept.slept.rested[:] = 0.0
         self.buffer, self._free, self._gravity = buffer, free_room(0), 0.0
-        self._options: tuple[float, ...] = ()
+        self._options: tuple[float, float, tuple[float, ...]] = 0.0, 0.0, ()  # of the last step: h, gravity, numbers
         self._pull()
         self._versions = -1, (-1, -1)  # of the buffers that are bound
         self._touches: Touches | None = None
@@ -129,19 +130,18 @@ class StepMachine:
         if not self._motors.written:
             self._motors.write()
         looks, motors = self.present is not None and settings.detect == "step", len(self._motors) > 0
-        self.arrays.into[:] = looks and motors, 0, not self._bounds.others[0], LOOKS * (looks and not self._jointed)
+        into = self._into
+        into[0], into[1] = looks and motors, 0
+        into[2], into[3] = not self._bounds.others[0], LOOKS if looks and not self._jointed else 0
         if self._lively:
             self._pull()
-        options = (
-            h, self._share, self._gravity, settings.restitution_threshold, settings.slop, settings.push_speed,
-            settings.tolerance, settings.iterations, settings.microseconds, settings.substeps,
-        )  # fmt: skip
-        if options != self._options:
+        numbers, (length, gravity, known) = settings.numbers, self._options
+        if numbers is not known or h != length or gravity != self._gravity:
             rest = max(REST_SPEED, REST_SHARE * self._gravity * h)
             time, x = clock() if settings.microseconds < np.inf else 0, self.arrays.settings
-            x[:SPENT] = h, self._share, rest, *options[3:8], *(self._answering * h), settings.microseconds, time
+            x[:SPENT] = h, self._share, rest, *numbers[:5], *(self._answering * h), settings.microseconds, time
             x[PARTS] = settings.substeps
-            self._options = options
+            self._options = h, self._gravity, numbers
 
     def _pull(self) -> None:
         """Gravity as parameters have it now."""

@@ -50,6 +50,9 @@ def strikes_into(s: StepArrays, contacts: ContactTable, bounds: Bounds) -> bool:
     if len(bounds.boxes) == 0:  # nothing is known
         return False
     for k in range(len(ways)):
+        ways[k] = 0.0
+        if bounds.gaps[k] < 0.0:  # it meets nothing
+            continue
         box, shift, turn, size, at = bounds.boxes[k], 0.0, 0.0, 0.0, 16 * k
         for i in range(3):
             moved = end[at + 4 * i + 3] - start[at + 4 * i + 3]

@@ -58,8 +58,7 @@ class BulletEngine(Engine):
             restitutionVelocityThreshold=0.0, enableConeFriction=1,
         )  # fmt: skip
         root = np.sqrt(task.friction)
-        below = (GROUND, (0.0, 0.0, -0.5 * GROUND[2]))
-        for size, place in (below, *task.walls) if task.ground else ():
+        for size, place in (GROUND, *task.walls) if task.ground else task.walls:
             still = self.call("createMultiBody")(0, self._box(size), basePosition=place)
             self._surface(still, -1, task.ground_friction / root if root else 0.0)
         shapes: dict[object, int] = {}

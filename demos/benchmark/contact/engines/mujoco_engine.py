@@ -64,13 +64,13 @@ class MujocoEngine(Engine):
         option.iterations, option.tolerance, option.impratio = 100, self.settings.tolerance, self.settings.impratio
         if task.robot is not None:
             self._prepare(spec, task.robot, task.friction)
+        plane, box = mujoco.mjtGeom.mjGEOM_PLANE, mujoco.mjtGeom.mjGEOM_BOX
+        # Of two frictions the greater counts, but of two priorities first that of the higher.
+        ground = {"priority": 1, **self._surface(task.ground_friction)}
         if task.ground:
-            plane, box = mujoco.mjtGeom.mjGEOM_PLANE, mujoco.mjtGeom.mjGEOM_BOX
-            # Of two frictions the greater counts, but of two priorities first that of the higher.
-            ground = {"priority": 1, **self._surface(task.ground_friction)}
             spec.worldbody.add_geom(type=plane, size=[100, 100, 1], **ground)
-            for extents, place in task.walls:
-                spec.worldbody.add_geom(type=box, size=[0.5 * x for x in extents], pos=place, **ground)
+        for extents, place in task.walls:
+            spec.worldbody.add_geom(type=box, size=[0.5 * x for x in extents], pos=place, **ground)
         for solid in task.solids:
             turn = np.zeros(4)
             mujoco.mju_euler2Quat(turn, np.array(solid.rpy), "XYZ")

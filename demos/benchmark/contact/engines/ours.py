@@ -11,7 +11,7 @@ import numpy as np
 
 import recursive_dyn as rd
 from bridge import PyBulletMirror
-from demos.benchmark.contact.description import GROUND, ROBOT, Ball, Drum, Pill, Robot, Solid, Task
+from demos.benchmark.contact.description import ROBOT, Ball, Drum, Pill, Robot, Solid, Task
 from demos.benchmark.contact.engines.engine import Engine
 from recursive_dyn.spatial.rotations import matrix_to_quaternion
 from scene import Body, Scene, joints, shapes
@@ -41,8 +41,8 @@ LIMBS = Settings("linearly_implicit_rk4")  # of figures that whirl undamped: sem
 
 
 class OursEngine(Engine):
-    """Free bodies are six-coordinate joints of one scene; RK4, in piles semi-implicit Euler, for figures the default
-    integrator, and default settings.
+    """Free bodies are six-coordinate joints of one scene on a plane; RK4, in piles semi-implicit Euler, for figures
+    the default integrator, and default settings.
 
     ``BEST`` was chosen from what was tried, as for the others: "rolling" is solved to
     rounding, with a slop that leaves the overlap it starts from alone.
@@ -118,12 +118,11 @@ class OursEngine(Engine):
         material = rd.Material(friction=task.friction, restitution=task.restitution)
         # A pair's friction is the geometric mean.
         share = task.ground_friction**2 / task.friction if task.friction else 0.0
+        ground = rd.Material(friction=share, restitution=task.restitution)
         if task.ground:
-            ground = rd.Material(friction=share, restitution=task.restitution)
-            below = rd.pose(xyz=(0.0, 0.0, -0.5 * GROUND[2]))
-            scene.world.shapes.append(shapes.Box(GROUND, at=below, material=ground))
-            for size, place in task.walls:
-                scene.world.shapes.append(shapes.Box(size, at=rd.pose(place), material=ground))
+            scene.world.shapes.append(shapes.Plane(material=ground))
+        for size, place in task.walls:
+            scene.world.shapes.append(shapes.Box(size, at=rd.pose(place), material=ground))
         for k, doll in enumerate(task.dolls):
             self._doll(scene, doll, f"doll{k + 1}.", material)
         for solid in task.solids:

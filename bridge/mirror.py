@@ -137,6 +137,7 @@ class PyBulletMirror:
                     self._whereabouts.follow()
         else:
             self._connection.check()
+            self._whereabouts.behind = True  # Ctrl-C may come before what is said afterwards
             try:
                 self._advance(count)
             finally:

@@ -178,7 +178,7 @@ def test_a_mirror_that_is_interrupted_shows_the_last_whole_step(rolling):
             poses, _ = sim.frames()
             x, _, z = poses[0, :3, 3]
             np.testing.assert_array_equal(rolling._whereabouts.poses, poses)
-            assert rolling.queries.ray((x, 0, 3), (x, 0, 0)).point[2] == pytest.approx(z + 0.1, abs=1e-6)
+            assert rolling.queries.ray((x, 0, 3), (x, 0, z)).point[2] == pytest.approx(z + 0.1, abs=1e-6)
     finally:
         for number, handler in handlers:
             signal.signal(number, handler)

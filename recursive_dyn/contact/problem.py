@@ -108,6 +108,8 @@ class EarlierContacts(NamedTuple):
     them."""
 
     size: Integers
+    a: Integers
+    b: Integers
     keys: Integers
     points: Annotated[np.ndarray, float, 2, 3]
     normals: Annotated[np.ndarray, float, 3]
@@ -130,8 +132,8 @@ def is_short(iterations: float, microseconds: float, tolerance: float) -> bool:
 def earlier_of(table: ContactTable) -> EarlierContacts:
     """The contacts of a table, as those to start from."""
     return EarlierContacts(
-        table.size, table.keys, table.points, table.normals, table.gaps, table.impulses, table.moments, table.arms,
-        table.levels, table.debts, table.ways,
+        table.size, table.a, table.b, table.keys, table.points, table.normals, table.gaps, table.impulses,
+        table.moments, table.arms, table.levels, table.debts, table.ways,
     )  # fmt: skip
 
 
@@ -148,8 +150,8 @@ def earlier_by(table: ContactTable, ratio: float) -> EarlierContacts:
             impulses[c, i] *= ratio
             moments[c, i] *= ratio
     return EarlierContacts(
-        these.size, these.keys, these.points, these.normals, these.gaps, impulses, moments, these.arms, these.levels,
-        these.debts, these.ways,
+        these.size, these.a, these.b, these.keys, these.points, these.normals, these.gaps, impulses, moments,
+        these.arms, these.levels, these.debts, these.ways,
     )  # fmt: skip
 
 

@@ -67,7 +67,7 @@ def solve(given: ImpulseProblem) -> ImpulseFacts:
     halves, kicked, bounced = np.full(layout.groups, np.nan), np.zeros(len(root)), np.zeros((n, 2))
     weighed = measured(problem, root, u, f)
     halved = carried(problem, root, before) and given_halves(problem, whole, before, u, f, pushes, halves)
-    some = corrected(problem, found, same, root, shares, powers, halves, kicked)
+    some = corrected(problem, whole, found, same, root, shares, powers, halves, before, kicked)
     if halved:
         owed_halves(problem, rows, P, found, halves)
     if some or halved or pushed:
@@ -77,8 +77,8 @@ def solve(given: ImpulseProblem) -> ImpulseFacts:
     bends = bent(problem, rows, same, targets)
     sweeps, residual, early = solve_islands(whole, these, problem, wanted, bounced, end)
     if some:
-        done, change = withdraw(problem, whole, these, same, powers, kicked, pushes, shares, wanted, bounced, early)
-        sweeps, residual = max(sweeps, done), max(residual, change)
+        more, left = withdraw(problem, whole, these, root, same, powers, kicked, pushes, shares, wanted, bounced, early)
+        sweeps, residual = max(sweeps, more), max(residual, left)
     straightened(whole, these, early, bends, bounced)
     most, swept = left_to_lift(problem, whole, these, early, root, pushes, put), _swept(problem, whole, found)
     _velocities(problem, y, pushes, root, V)

@@ -16,11 +16,12 @@ from __future__ import annotations
 import numpy as np
 
 from recursive_dyn.codegen.compiled import Flags, Floats, Integers, compiled
-from recursive_dyn.contact.blocks import Island, accumulate
+from recursive_dyn.contact.blocks import Island, accumulate, along, component
 from recursive_dyn.contact.islands.impacts import Bounced
 from recursive_dyn.contact.islands.islands import Partition, member, solve_one
 from recursive_dyn.contact.islands.passivity import Impulses, Lent, gain, share_of
 from recursive_dyn.contact.problem import ELSEWHERE, ImpulseProblem, is_short
+from recursive_dyn.contact.rows.hung_trees import HungTrees, hung_trees, is_hung
 from recursive_dyn.contact.rows.lasting import dot, fallen, floats, lone_of, row, tree_of
 from recursive_dyn.contact.rows.pushes import moved_by
 from recursive_dyn.contact.rows.scalar_rows import directed
@@ -33,8 +34,8 @@ UNMET, SEVERAL = -3, -4  # instead of a partner
 
 @compiled
 def withdraw(
-    problem: ImpulseProblem, whole: Island, these: Partition, same: Integers, powers: Floats, kicked: Floats,
-    pushes: Floats, shares: Floats, wanted: Floats, bounced: Bounced, early: Flags,
+    problem: ImpulseProblem, whole: Island, these: Partition, root: Floats, same: Integers, powers: Floats,
+    kicked: Floats, pushes: Floats, shares: Floats, wanted: Floats, bounced: Bounced, early: Flags,
 ) -> tuple[int, float]:  # fmt: skip
     """Solve islands again whose corrections bring energy in, with as much of these as brings none; (most sweeps,
     largest residual) of theirs.
@@ -44,15 +45,16 @@ def withdraw(
     """
     total, sweeps, residual, none = these.total[0], 0, 0.0, np.zeros((len(whole.targets), 3))
     again, won, left = np.zeros(total, dtype=np.bool_), np.zeros(total), np.zeros(total)
-    if not _find_overdone(problem, whole, these, same, powers, shares, kicked, none, early, again, won, left):
+    hung = hung_trees(problem, len(kicked), root)
+    if not _find_overdone(problem, whole, these, same, powers, shares, kicked, hung, none, early, again, won, left):
         return 0, 0.0
     P, Q, y, given = whole.P.copy(), whole.Q.copy(), whole.y.copy(), shares.copy()
-    kicks, whitened = problem.lone.kicks.copy(), np.zeros(len(kicked))
+    kicks, moves = problem.lone.kicks.copy(), np.zeros(len(kicked))
     for k in range(total):
         if again[k]:
-            _give(problem, member(whole, these, k), -1.0, kicked, pushes, whitened, kicks, given, shares)
-    moved_by(whole.rows, whole.lines, whitened)
-    whitened[:] = 0.0
+            _give(problem, member(whole, these, k), -1.0, kicked, pushes, moves, kicks, given, shares)
+    moved_by(whole.rows, whole.lines, moves)
+    moves[:] = 0.0
     for k in range(total):
         if again[k]:
             it, bounces = member(whole, these, k), 0.0
@@ -65,18 +67,18 @@ def withdraw(
                 bounces += bounced[c, 0]
             share = 0.0
             if bounces == 0.0:
-                share = _share(it, y, kicked, _won(problem, it, whitened, none), won[k], left[k])
+                share = _share(it, y, kicked, _won(problem, it, moves, hung, none), won[k], left[k])
             if share > 0.0:
                 _go_back(it, share, P, Q)
-                _give(problem, it, share, kicked, pushes, whitened, kicks, given, shares)
-    moved_by(whole.rows, whole.lines, whitened)
+                _give(problem, it, share, kicked, pushes, moves, kicks, given, shares)
+    moved_by(whole.rows, whole.lines, moves)
     return sweeps, residual
 
 
 @compiled
 def _find_overdone(
     problem: ImpulseProblem, whole: Island, these: Partition, same: Integers, powers: Floats, shares: Floats,
-    kicked: Floats, none: Lent, early: Flags, again: Flags, won: Floats, left: Floats,
+    kicked: Floats, hung: HungTrees, none: Lent, early: Flags, again: Flags, won: Floats, left: Floats,
 ) -> bool:  # fmt: skip
     """Mark in ``again`` the islands that win more than they may; whether there are any. won, left (islands,): what they
     win and may win, J; the others as in ``withdraw``, none as in ``gain``."""
@@ -84,7 +86,7 @@ def _find_overdone(
     for k in range(these.total[0]):
         it = member(whole, these, k)
         if _is_corrected(it, shares) and _is_known(problem, it):
-            won[k] = _won(problem, it, kicked, none)
+            won[k] = _won(problem, it, kicked, hung, none)
             # of what is far from the laws nothing is known that it might win back; by default it is as near as it gets
             if early[k] and is_short(float(options.iterations), options.microseconds, options.tolerance):
                 left[k], least = 0.0 if problem.options.position_share == HALF else -np.inf, 0.0
@@ -117,7 +119,7 @@ def _is_corrected(it: Island, shares: Floats) -> bool:
 
 
 @compiled
-def _won(problem: ImpulseProblem, it: Island, kicked: Floats, none: Lent) -> float:
+def _won(problem: ImpulseProblem, it: Island, kicked: Floats, hung: HungTrees, none: Lent) -> float:
     """Energy that corrections, which change whitened velocities by ``kicked``, and impulses of an island bring in, with
     what they lift by moving positions, J: against all that accelerates bodies in the flight, as forces besides gravity
     bear a share of it."""
@@ -125,10 +127,13 @@ def _won(problem: ImpulseProblem, it: Island, kicked: Floats, none: Lent) -> flo
     share = HALF if problem.options.position_share == HALF else 0.0
     seen = np.zeros(len(lone.links), dtype=np.bool_)
     for c in it.contacts:
-        P, axes = it.P[c], it.rows.axes[c]
+        P, axes, hangs = it.P[c], it.rows.axes[c], False
         for side in range(2):
             k = tree_of(problem, c, side)
             if k < 0:
+                continue
+            if is_hung(problem, hung, k):
+                hangs = True
                 continue
             fall = fallen(problem, k)
             for i in range(3):
@@ -137,11 +142,14 @@ def _won(problem: ImpulseProblem, it: Island, kicked: Floats, none: Lent) -> flo
                 seen[k] = True
                 spin, push = row(lone.kicks[k]), row(lone.kicks[k, 3:6])
                 won += dot(push, row(lone.flown[k, 3:6])) + dot(spin, row(lone.flown[k])) - share * dot(push, fall)
+        for i in range(it.rows.height[c] if hangs else 0):
+            won -= share * P[component(it.rows.kind[c], i)] * along(it.rows, c, i, 0.0, hung.falls)
     for s in it.scalars:
         if lines.low[s] == 0.0 or lines.target[s] == 0.0:  # as in ``gain``
             won -= share * it.Q[s] * (lines.speed[s] - directed(problem.rows, s, problem.start_v))
     for slot in it.slots:
-        won += 0.5 * kicked[slot] * kicked[slot]
+        meets = hung.speeds[slot] - share * hung.falls[slot] if slot < len(hung.speeds) else 0.0
+        won += kicked[slot] * (meets + 0.5 * kicked[slot])
     return won
 
 

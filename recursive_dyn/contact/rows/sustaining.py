@@ -6,7 +6,8 @@ step from what swings: P v of the mean is not P v of the end. So half of what th
 along the way, less half of what they would do here, is given before anything is solved for: with what is found then,
 the trapezoidal rule. The momentum of trees that float is owed as much of each. Nothing is of trees whose impulses jump,
 those of cones of balls above all, which are struck again and again, nor by semi-implicit Euler, whose flight errs by as
-much; bodies that float alone have the same in their own way (``turning``).
+much; bodies that float alone have the same in their own way (``turning``), and what carries such bodies has it with
+impulses that turn with their contacts (``carrying``).
 """
 
 from __future__ import annotations
@@ -70,8 +71,8 @@ def given_halves(
 
 @compiled
 def _mark_carrier(problem: ImpulseProblem, c: int, carries: Flags) -> None:
-    """Mark the tree that hangs on the world and carries by a contact what floats: the correction of that acts on both,
-    and turns with the contact, where a half of an impulse as it was would not, and won energy with every swing."""
+    """Mark the tree that hangs on the world and carries by a contact what floats: a half of an impulse as it was would
+    not turn with the contact, as the correction of what floats does, and won energy with every swing."""
     for side in range(2):
         k, other = tree_of(problem, c, side), tree_of(problem, c, 1 - side)
         if k >= 0 and not floats(problem, k) and floats(problem, other):
@@ -144,9 +145,9 @@ def noted(
         for k in range(layout.nv):
             owed[layout.group[k]] = 0.0 if problem.steady[k] == JUMPED else problem.steady[k]
         owed_after(problem, whole, own, root, pushes, u, f, owed)
-    struck = _struck(problem, whole)
+    struck, bears = _struck(problem, whole), _only_bears(problem, whole)
     for group in range(layout.groups):
-        if not _any(layout, group, struck) and _smooth(layout, group, w, own):
+        if bears[group] or (not _any(layout, group, struck) and _smooth(layout, group, w, own)):
             for j in range(layout.group_first[group], layout.group_first[group + 1]):
                 steady[layout.group_slots[j]] = owed[group]
 
@@ -162,6 +163,22 @@ def _struck(problem: ImpulseProblem, whole: Island) -> Floats:
             if abs(now - last) > STEADY * min(now, last):
                 add_scalar(whole.lines, s, now + last, found)
     return found
+
+
+@compiled
+def _only_bears(problem: ImpulseProblem, whole: Island) -> Flags:
+    """Which trees, by group, hang on the world and carry what floats, with no rows: whether what that does to them
+    lasts is for contacts to tell, as it may be nothing."""
+    layout, rows, result = problem.layout, problem.rows, np.zeros(problem.layout.groups, dtype=np.bool_)
+    for c in range(len(whole.targets)):
+        _mark_carrier(problem, c, result)
+    for s in range(len(whole.Q)):
+        if rows.impulses[s] != 0.0 or whole.Q[s] != 0.0:
+            for k in range(whole.lines.first[s], whole.lines.first[s + 1]):
+                slot = whole.lines.slots[k]
+                if slot < layout.nv:
+                    result[layout.group[slot]] = False
+    return result
 
 
 @compiled

@@ -18,11 +18,14 @@ from typing import Annotated
 import numpy as np
 
 from recursive_dyn.codegen.compiled import Floats, Integers, compiled
+from recursive_dyn.contact.blocks import Island
 from recursive_dyn.contact.problem import ImpulseProblem, LoneBodies
+from recursive_dyn.contact.rows.carrying import LASTS, carriers, give_carriers
 from recursive_dyn.contact.rows.lasting import (
     LASTING,
     UNKNOWN,
     Three,
+    any_hang,
     at_center,
     closing,
     dot,
@@ -43,16 +46,16 @@ from recursive_dyn.contact.tuning import CREDIT, RESOLVED, SETTLING, SLIDING, SM
 
 @compiled
 def corrected(
-    problem: ImpulseProblem, found: Integers, same: Integers, root: Floats, shares: Floats, powers: Floats,
-    halves: Floats, y: Floats,
+    problem: ImpulseProblem, whole: Island, found: Integers, same: Integers, root: Floats, shares: Floats,
+    powers: Floats, halves: Floats, w: Floats, y: Floats,
 ) -> bool:  # fmt: skip
     """Add what corrections do to whitened velocities to y, and write it to ``lone.kicks``; whether there are any.
 
     found, same (n,): earlier contacts nearest to these, and those that these go on; shares (n,): of each correction
     that is given, NaN where it is one of halves; powers (n,): what each does if all of it is given, J; halves: NaN for
-    trees, by group, that do not have theirs otherwise (``sustaining``).
+    trees, by group, that do not have theirs otherwise (``sustaining``); whole, w: see ``carrying``.
     """
-    lone, earlier, some, w = problem.lone, problem.earlier, False, np.zeros(9)
+    lone, earlier, some, wrench = problem.lone, problem.earlier, False, np.zeros(9)
     shares[:] = 0.0
     powers[:] = 0.0
     forget_kicks(lone)
@@ -61,21 +64,24 @@ def corrected(
         if not np.isnan(share):
             shares[c] = np.nan
             if found[c] >= 0:  # what the tree is given the other one gives
-                _wrench(problem, c, found[c], False, w)
+                _wrench(problem, c, found[c], False, wrench)
                 some = True
-                _give(problem, c, share, w)
+                _give(problem, c, share, wrench)
         elif i >= 0 and known_of(earlier, i) == LASTING:
-            _wrench(problem, c, i, True, w)
-            powers[c], owed = _power(problem, c, w, lone.start, lone.start), earlier.debts[i]
+            _wrench(problem, c, i, True, wrench)
+            powers[c], owed = _power(problem, c, wrench, lone.start, lone.start), earlier.debts[i]
             shares[c] = 1.0
             if abs(owed) > 0.0 and abs(powers[c]) > 0.0:
                 shares[c] -= min(max(owed / powers[c], -SETTLING), SETTLING)
-            shares[c] *= _resolved(problem, c, w)
+            shares[c] *= _resolved(problem, c, wrench)
             some = True
-            _give(problem, c, shares[c], w)
+            _give(problem, c, shares[c], wrench)
     if some:
         lone.kicked[0] = 1
-        _whitened(problem, root, halves, y)
+        which = carriers(problem, whole, root, found, same)
+        _whitened(problem, root, halves, which, y)
+        if any_hang(problem):
+            give_carriers(problem, whole, w, same, shares, which, y)
     return some
 
 
@@ -153,12 +159,13 @@ def _give(problem: ImpulseProblem, c: int, share: float, w: Floats) -> None:
 
 
 @compiled
-def _whitened(problem: ImpulseProblem, root: Floats, halves: Floats, y: Floats) -> None:
+def _whitened(problem: ImpulseProblem, root: Floats, halves: Floats, which: Integers, y: Floats) -> None:
     """Add what the kicks do to y."""
     layout, factors, lone = problem.layout, problem.factors, problem.lone
     inward = np.empty((layout.nv, 3))  # zeros where it is used
     for k in problem.moving.lone:
-        if not np.isnan(halves[layout.link_groups[lone.links[k]]]):
+        group = layout.link_groups[lone.links[k]]
+        if not np.isnan(halves[group]) or which[group] == LASTS:
             for i in range(6):
                 lone.kicks[k, i] = 0.0
         m0, m1, m2 = lone.kicks[k, 0], lone.kicks[k, 1], lone.kicks[k, 2]
@@ -171,7 +178,6 @@ def _whitened(problem: ImpulseProblem, root: Floats, halves: Floats, y: Floats) 
             lone.centers[k, 1] - factors[at + 1],
             lone.centers[k, 2] - factors[at + 2],
         )
-        group = layout.link_groups[link]
         for j in range(layout.group_first[group], layout.group_first[group + 1]):
             for i in range(3):
                 inward[layout.group_slots[j], i] = 0.0

@@ -31,6 +31,7 @@ from recursive_dyn.simulation.stepping.led_motors import lead
 from recursive_dyn.simulation.stepping.pressed import press
 from recursive_dyn.simulation.stepping.spring_rates import RESOLVED, know_rates
 from recursive_dyn.simulation.stepping.step_arrays import StepArrays
+from recursive_dyn.simulation.stepping.step_before import length_before
 
 _HELD = 1e-3  # of its acceleration, that a tree may keep
 
@@ -117,7 +118,7 @@ def _bore(s: StepArrays, layout: Layout, touched: Integers) -> bool:
     their laws say: one that is set anew presses, though it held."""
     it, rows, h, some = s.sources.motors, s.sources, s.settings[0], False
     m, left, first = it.motors, s.kept.borne.copy(), first_motor(s.sources)
-    last = h * float(s.part[1]) / float(s.kept.cut[0])  # the length of what bore it, a step or a part of one
+    last = length_before(s)  # of what bore it
     _touch(s, layout, touched, last)
     for k in range(len(rows.rubbing)):
         left[rows.rubbing[k]] -= s.kept.rows[2 * len(rows.slots) + k] / last

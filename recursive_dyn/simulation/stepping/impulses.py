@@ -101,17 +101,19 @@ def forced(it: ImpulseArrays, q: Floats, v: Floats, tau: Floats, parameters: Flo
 
 @compiled
 def acted_here(
-    it: ImpulseArrays, last: Floats, steady: Floats, start: Floats, q: Floats, v: Floats, h: float, parameters: Floats
+    it: ImpulseArrays, acted: Floats, longer: float, steady: Floats, start: Floats, q: Floats, v: Floats, h: float,
+    parameters: Floats,
 ) -> int:  # fmt: skip
-    """Write what the last impulses changed velocities by as it is carried along the way (see ``_carry``) of a flight
-    that began with velocities ``start``, if they lasted on any tree that moves; how many numbers a solve needs of it:
-    all, or none where there was none."""
+    """Write what the last impulses changed velocities by, in a step that was 1 / ``longer`` times as long, as it is
+    carried along the way (see ``_carry``) of a flight that began with velocities ``start``, if they lasted on any tree
+    that moves; how many numbers a solve needs of it: all, or none where there was none."""
     some, lasting, fast, far = False, False, 0.0, 0.0
-    mean, change = np.empty(len(v)), np.zeros(len(v))
+    mean, change, last = np.empty(len(v)), np.zeros(len(v)), np.empty(len(v))
     for k in range(len(it.changes.acted)):
-        some = some or (it.hanging[k] and last[k] != 0.0)
-        lasting = lasting or (it.hanging[k] and last[k] != 0.0 and steady[k] != JUMPED)
-        mean[k], it.acted[k] = 0.5 * (start[k] + v[k]), last[k] if it.hanging[k] else 0.0
+        last[k] = longer * acted[k] if it.hanging[k] else 0.0
+        some = some or last[k] != 0.0
+        lasting = lasting or (last[k] != 0.0 and steady[k] != JUMPED)
+        mean[k], it.acted[k] = 0.5 * (start[k] + v[k]), last[k]
         fast, far = max(fast, abs(mean[k])), max(far, h * abs(it.acted[k]))
     it.moving[0] = False
     if not some:

@@ -26,6 +26,7 @@ from recursive_dyn.simulation.joint_laws.actuation import NEAR_BOUND, RIGID, Act
 from recursive_dyn.simulation.joint_laws.coordinate_rows import first_motor
 from recursive_dyn.simulation.stepping.pressed import press
 from recursive_dyn.simulation.stepping.step_arrays import StepArrays
+from recursive_dyn.simulation.stepping.step_before import longer
 
 _BOUND = 1.0 - 1e-9  # times its bound: rounding
 _CAUGHT, _STILL = 0.1, 1e-6  # of its speed, and m or rad a second, by which a coordinate that a motor has may be off it
@@ -46,13 +47,12 @@ def lead(s: StepArrays, layout: Layout, touched: Integers, power: Floats) -> Non
     if len(s.other.load) == 0 or not _held(s, layout, trees, touched):
         return
     flown, first = it.flown, first_motor(s.sources)
-    shorter = float(s.kept.cut[0]) / float(s.part[1])  # times this one, what motors gave their last impulses in
     for k in range(m.size[0]):
         slot, D, kept = m.slots[k], it.stiffness[k], m.rigid[k] > 0.0
         lent = s.lending.lends[layout.group[slot]] > 0
         if lent or trees[layout.group[slot]] == 0 or m.sizes[k] > 0 or not D > 0.0:
             continue
-        gave, group = shorter * abs(s.kept.rows[first + slot]), layout.group[slot]
+        gave, group = longer(s) * abs(s.kept.rows[first + slot]), layout.group[slot]
         if kept and not _caught(it, k, abs(flown[k]) + gave):
             if 0.0 < gave < NEAR_BOUND * it.bound[k] and (touched[group] == 2 or power[group] < 0.0):
                 flown[k] = 0.0

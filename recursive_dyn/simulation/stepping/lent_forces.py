@@ -37,6 +37,7 @@ from recursive_dyn.simulation.joint_laws.coordinate_rows import first_motor
 from recursive_dyn.simulation.stepping.impulses import forced
 from recursive_dyn.simulation.stepping.spring_rates import RESOLVED, know_rates
 from recursive_dyn.simulation.stepping.step_arrays import StepArrays
+from recursive_dyn.simulation.stepping.step_before import length_before
 
 _SWINGS = 1e-6  # m or rad a step, of a coordinate that nothing but springs and gravity acts on
 _STANDS = 1e-4  # m or rad a step, of a tree that is held, whatever was told of its forces
@@ -122,7 +123,7 @@ def _held(s: StepArrays, layout: Layout, falls: Floats, free: Floats) -> None:
         left = 2.0 * halfway[k] - free[k]
         if every[k] == 0.0 and h * (abs(s.v[k]) + h * abs(left)) > _SWINGS:
             s.lending.lends[layout.group[k]] = 0
-    last, asked = h * float(s.part[1]) / float(s.kept.cut[0]), False
+    last, asked = length_before(s), False
     for group in range(layout.groups):
         holds = power[group] < -_BETTER * falls[group] * last or fastest[group] * h < _STANDS
         asked = asked or (s.lending.lends[group] > 0 and not holds)
@@ -188,7 +189,7 @@ def _add_motors(s: StepArrays, p: Floats) -> None:
 def _powers(s: StepArrays, layout: Layout, p: Floats, power: Floats) -> None:
     """Write p . a of trees (groups,), with a the accelerations under half of impulses p (nv,) of the last step: below 0
     where they accelerate less with p than without by Gauss' measure (``borne_loads``), 0 where there are no numbers."""
-    last, tau = s.settings[0] * float(s.part[1]) / float(s.kept.cut[0]), s.tau.copy()
+    last, tau = length_before(s), s.tau.copy()
     for k in range(len(tau)):
         tau[k] += 0.5 * p[k] / last
     finite = forced(s.impulses, s.q, s.v, tau, s.parameters)

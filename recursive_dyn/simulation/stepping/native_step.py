@@ -41,6 +41,7 @@ from recursive_dyn.simulation.stepping.lone_bodies import kicked, moving_alone, 
 from recursive_dyn.simulation.stepping.pressed import note_pressed, only_pressed, pressed_before, put_in
 from recursive_dyn.simulation.stepping.slowed_trees import TOO_LONG, led_far, sweeps_through
 from recursive_dyn.simulation.stepping.step_arrays import FreeRoom, StepArrays
+from recursive_dyn.simulation.stepping.step_before import longer
 from recursive_dyn.simulation.stepping.stopped_trees import keep_slow, led_back
 from recursive_dyn.simulation.stepping.struck_into import STRUCK, note_flown, strikes_into
 from recursive_dyn.simulation.stepping.time_left import LEFT, allow, begin_step, now, spend
@@ -221,7 +222,7 @@ def _solved(s: StepArrays, layout: Layout, contacts: ContactTable, earlier: Cont
     known = swinging(
         s.impulses, layout, s.frames.links, contacts, s.start_q, s.start_v, s.q, s.v, h, s.tau, s.parameters
     )
-    acted = acted_here(s.impulses, s.kept.acted, s.kept.steady, s.start_v, s.q, s.v, h, s.parameters)
+    acted = acted_here(s.impulses, s.kept.acted, longer(s), s.kept.steady, s.start_v, s.q, s.v, h, s.parameters)
     acting, asked = s.flight.acting, s.pressed.asked
     pulled = pulled_here(s.impulses, s.q, s.tau, s.parameters, it.motors.drives, acting, asked)
     forces = forces_here(s.impulses, s.q, s.tau, s.parameters, is_short(s.settings[7], s.settings[10], s.settings[6]))
@@ -283,7 +284,7 @@ def _problem(
         s.frames, s.lone, _moving(s.sleep), contacts,
         FreeInertias(given.centers[:k], given.start_twists[:k], given.twists[:k], given.masses[:k], given.spins[:k]),
         first_rows(s.rows, m),
-        earlier_by(earlier, float(s.kept.cut[0]) / float(s.part[1])),
+        earlier_by(earlier, longer(s)),
         Options(x[0], x[1], x[2], x[3], x[4], x[5], x[6], int(x[7]), x[LEFT], int(x[11])),
         Changes(changed.v, changed.q, changed.since, free.twists[:k], free.ways[:k], changed.row_impulses[:m],
                 changed.acted, changed.steady, changed.strikes, changed.islands, changed.struck),

@@ -11,9 +11,9 @@ from recursive_dyn.codegen.compiled import Floats, Integers, compiled
 from recursive_dyn.contact.blocks import Island
 from recursive_dyn.contact.islands.islands import Partition, member
 from recursive_dyn.contact.problem import ImpulseProblem
+from recursive_dyn.contact.rows.judging import lifted
 from recursive_dyn.contact.rows.lasting import UNKNOWN
 from recursive_dyn.contact.rows.scalar_rows import directed
-from recursive_dyn.contact.rows.turning import lifted
 from recursive_dyn.contact.tuning import LITTLE
 
 

@@ -18,6 +18,8 @@ from recursive_dyn.contact.problem import ELSEWHERE, FreeInertias, ImpulseFacts,
 from recursive_dyn.contact.push_speed import restrain
 from recursive_dyn.contact.rows.balance import measured
 from recursive_dyn.contact.rows.bending import bent
+from recursive_dyn.contact.rows.jointed_trees import jointed_trees
+from recursive_dyn.contact.rows.judging import judged
 from recursive_dyn.contact.rows.lasting import length, lone_of, placed
 from recursive_dyn.contact.rows.meeting import met, told
 from recursive_dyn.contact.rows.pushes import given_pushes, moved_by
@@ -28,7 +30,7 @@ from recursive_dyn.contact.rows.scalar_rows import scalar_rows
 from recursive_dyn.contact.rows.straying import without_straying
 from recursive_dyn.contact.rows.sustaining import carried, given_halves, noted, owed_halves
 from recursive_dyn.contact.rows.targets import contact_targets, limit_targets
-from recursive_dyn.contact.rows.turning import corrected, ended, judged
+from recursive_dyn.contact.rows.turning import corrected, ended
 from recursive_dyn.contact.rows.warm_start import matched, started, to_world_axes
 from recursive_dyn.contact.sinking import bounded, is_bounded, left_to_lift, put_in, settled, straightened
 from recursive_dyn.contact.spinning import give_back, struck_trees
@@ -64,21 +66,18 @@ def solve(given: ImpulseProblem) -> ImpulseFacts:
     these, frictions = partition(layout, rows, lines, problem.moving.slots, free), problem.contacts.frictions[0:n]
     whole = Island(rows, lines, targets, frictions, these.contacts, these.scalars, these.slots, P, Q, y, time)
     before, u, f, powers = np.empty(len(root)), np.zeros(len(root)), np.full(len(root), np.nan), np.empty(n)
-    halves, kicked, bounced = np.full(layout.groups, np.nan), np.zeros(len(root)), np.zeros((n, 2))
-    weighed = measured(problem, root, u, f)
-    halved = carried(problem, root, before) and given_halves(problem, whole, before, u, f, pushes, halves)
-    some = corrected(problem, whole, found, same, root, shares, powers, halves, before, kicked)
-    if halved:
-        owed_halves(problem, rows, P, found, halves)
-    if some or halved or pushed:
+    kicked, bounced, weighed = np.zeros(len(root)), np.zeros((n, 2)), measured(problem, root, u, f)
+    some = _corrected(problem, whole, found, same, root, before, u, f, shares, powers, kicked)
+    if some or pushed:
         for k in range(layout.nv):
             pushes[k] += kicked[k]
         moved_by(rows, lines, pushes)
     bends = bent(problem, rows, same, targets)
     sweeps, residual, early = solve_islands(whole, these, problem, wanted, bounced, end)
     if some:
-        more, left = withdraw(problem, whole, these, root, same, powers, kicked, pushes, shares, wanted, bounced, early)
-        sweeps, residual = max(sweeps, more), max(residual, left)
+        trees = jointed_trees(problem, root, f)
+        new, left = withdraw(problem, whole, these, trees, same, powers, kicked, pushes, shares, wanted, bounced, early)
+        sweeps, residual = max(sweeps, new), max(residual, left)
     straightened(whole, these, early, bends, bounced)
     most, swept = left_to_lift(problem, whole, these, early, root, pushes, put), _swept(problem, whole, found)
     _velocities(problem, y, pushes, root, V)
@@ -97,6 +96,22 @@ def solve(given: ImpulseProblem) -> ImpulseFacts:
     if struck_trees(problem, whole, these, bounced, states.push, found):
         expand(layout, factors, root, y, links, V, changes.struck)
     return ImpulseFacts(m + _height(rows), these.total[0], sweeps, residual, _deepest(problem, rows), swept)
+
+
+@compiled
+def _corrected(
+    problem: ImpulseProblem, whole: Island, found: Integers, same: Integers, root: Floats, before: Floats, u: Floats,
+    f: Floats, shares: Floats, powers: Floats, kicked: Floats,
+) -> bool:  # fmt: skip
+    """Add what corrections of impulses that last do to whitened velocities to ``kicked``; whether there are any. before
+    becomes what the last impulses did, u and f are as of ``balance.measured``; the others as of ``turning.corrected``.
+    """
+    halves = np.full(problem.layout.groups, np.nan)
+    halved = carried(problem, root, before) and given_halves(problem, whole, before, u, f, kicked, halves)
+    some = corrected(problem, whole, found, same, root, shares, powers, halves, before, kicked)
+    if halved:
+        owed_halves(problem, whole.rows, whole.P, found, halves)
+    return some or halved
 
 
 @compiled

@@ -21,10 +21,10 @@ from recursive_dyn.contact.blocks import Island, add_impulse
 from recursive_dyn.contact.islands.impacts import Bounced
 from recursive_dyn.contact.islands.islands import Partition, member
 from recursive_dyn.contact.problem import BOUNCES, DRIVEN, ELSEWHERE, MEETS, ONLY_BOUNCES, ImpulseProblem
+from recursive_dyn.contact.rows.judging import lifted
 from recursive_dyn.contact.rows.lasting import BOUNCED, PUT, closing, dot, floats, is_sprung, lone_of, row, tree_of
 from recursive_dyn.contact.rows.spins import spin_of, turned_by
 from recursive_dyn.contact.rows.targets import closes_loops
-from recursive_dyn.contact.rows.turning import lifted
 from recursive_dyn.contact.tuning import MOST_GIVEN_BACK
 
 NOTHING = -1  # that an island does

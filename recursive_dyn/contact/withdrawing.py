@@ -21,7 +21,7 @@ from recursive_dyn.contact.islands.impacts import Bounced
 from recursive_dyn.contact.islands.islands import Partition, member, solve_one
 from recursive_dyn.contact.islands.passivity import Impulses, Lent, gain, share_of
 from recursive_dyn.contact.problem import ELSEWHERE, ImpulseProblem, is_short
-from recursive_dyn.contact.rows.hung_trees import HungTrees, hung_trees, is_hung
+from recursive_dyn.contact.rows.jointed_trees import JointedTrees, is_jointed
 from recursive_dyn.contact.rows.lasting import dot, fallen, floats, lone_of, row, tree_of
 from recursive_dyn.contact.rows.pushes import moved_by
 from recursive_dyn.contact.rows.scalar_rows import directed
@@ -34,7 +34,7 @@ UNMET, SEVERAL = -3, -4  # instead of a partner
 
 @compiled
 def withdraw(
-    problem: ImpulseProblem, whole: Island, these: Partition, root: Floats, same: Integers, powers: Floats,
+    problem: ImpulseProblem, whole: Island, these: Partition, trees: JointedTrees, same: Integers, powers: Floats,
     kicked: Floats, pushes: Floats, shares: Floats, wanted: Floats, bounced: Bounced, early: Flags,
 ) -> tuple[int, float]:  # fmt: skip
     """Solve islands again whose corrections bring energy in, with as much of these as brings none; (most sweeps,
@@ -45,8 +45,7 @@ def withdraw(
     """
     total, sweeps, residual, none = these.total[0], 0, 0.0, np.zeros((len(whole.targets), 3))
     again, won, left = np.zeros(total, dtype=np.bool_), np.zeros(total), np.zeros(total)
-    hung = hung_trees(problem, len(kicked), root)
-    if not _find_overdone(problem, whole, these, same, powers, shares, kicked, hung, none, early, again, won, left):
+    if not _find_overdone(problem, whole, these, same, powers, shares, kicked, trees, none, early, again, won, left):
         return 0, 0.0
     P, Q, y, given = whole.P.copy(), whole.Q.copy(), whole.y.copy(), shares.copy()
     kicks, moves = problem.lone.kicks.copy(), np.zeros(len(kicked))
@@ -67,7 +66,7 @@ def withdraw(
                 bounces += bounced[c, 0]
             share = 0.0
             if bounces == 0.0:
-                share = _share(it, y, kicked, _won(problem, it, moves, hung, none), won[k], left[k])
+                share = _share(it, y, kicked, _won(problem, it, moves, trees, none), won[k], left[k])
             if share > 0.0:
                 _go_back(it, share, P, Q)
                 _give(problem, it, share, kicked, pushes, moves, kicks, given, shares)
@@ -78,35 +77,42 @@ def withdraw(
 @compiled
 def _find_overdone(
     problem: ImpulseProblem, whole: Island, these: Partition, same: Integers, powers: Floats, shares: Floats,
-    kicked: Floats, hung: HungTrees, none: Lent, early: Flags, again: Flags, won: Floats, left: Floats,
+    kicked: Floats, trees: JointedTrees, none: Lent, early: Flags, again: Flags, won: Floats, left: Floats,
 ) -> bool:  # fmt: skip
     """Mark in ``again`` the islands that win more than they may; whether there are any. won, left (islands,): what they
     win and may win, J; the others as in ``withdraw``, none as in ``gain``."""
     some, options = False, problem.options
     for k in range(these.total[0]):
         it = member(whole, these, k)
-        if _is_corrected(it, shares) and _is_known(problem, it):
-            won[k] = _won(problem, it, kicked, hung, none)
+        if _is_corrected(it, shares) and _is_known(problem, it, trees):
+            won[k] = _won(problem, it, kicked, trees, none)
             # of what is far from the laws nothing is known that it might win back; by default it is as near as it gets
             if early[k] and is_short(float(options.iterations), options.microseconds, options.tolerance):
                 left[k], least = 0.0 if problem.options.position_share == HALF else -np.inf, 0.0
             else:
-                left[k], least = _left(problem, it, same, powers)
+                left[k], least = _left(problem, it, trees, same, powers)
             again[k] = won[k] > left[k] + least
             some = some or again[k]
     return some
 
 
 @compiled
-def _is_known(problem: ImpulseProblem, it: Island) -> bool:
-    """Whether only lone bodies, what hangs on the world, and what does not move, take part in an island's contacts."""
-    lone = len(problem.lone.masses)
+def _is_known(problem: ImpulseProblem, it: Island, trees: JointedTrees) -> bool:
+    """Whether only lone bodies, known trees, and what does not move, take part in an island's contacts, and trees that
+    float, whose energy is reckoned on its own where they touch nothing that moves (``balance``), others too."""
+    floating, meet = False, False
     for c in it.contacts:
+        moving = 0
         for side in range(2):
             k = tree_of(problem, c, side)
-            if k == ELSEWHERE or (k >= lone and floats(problem, k)):
+            moving += 1 if k >= 0 else 0
+            if k >= len(problem.lone.masses):
+                group = problem.layout.link_groups[problem.lone.links[k]]
+                floating = floating or not trees.hangs[group]
+            if k == ELSEWHERE or (k >= len(problem.lone.masses) and floats(problem, k) and not trees.known[group]):
                 return False
-    return True
+        meet = meet or moving == 2
+    return meet or not floating
 
 
 @compiled
@@ -119,7 +125,7 @@ def _is_corrected(it: Island, shares: Floats) -> bool:
 
 
 @compiled
-def _won(problem: ImpulseProblem, it: Island, kicked: Floats, hung: HungTrees, none: Lent) -> float:
+def _won(problem: ImpulseProblem, it: Island, kicked: Floats, trees: JointedTrees, none: Lent) -> float:
     """Energy that corrections, which change whitened velocities by ``kicked``, and impulses of an island bring in, with
     what they lift by moving positions, J: against all that accelerates bodies in the flight, as forces besides gravity
     bear a share of it."""
@@ -132,7 +138,7 @@ def _won(problem: ImpulseProblem, it: Island, kicked: Floats, hung: HungTrees, n
             k = tree_of(problem, c, side)
             if k < 0:
                 continue
-            if is_hung(problem, hung, k):
+            if is_jointed(problem, trees, k):
                 hangs = True
                 continue
             fall = fallen(problem, k)
@@ -143,18 +149,19 @@ def _won(problem: ImpulseProblem, it: Island, kicked: Floats, hung: HungTrees, n
                 spin, push = row(lone.kicks[k]), row(lone.kicks[k, 3:6])
                 won += dot(push, row(lone.flown[k, 3:6])) + dot(spin, row(lone.flown[k])) - share * dot(push, fall)
         for i in range(it.rows.height[c] if hangs else 0):
-            won -= share * P[component(it.rows.kind[c], i)] * along(it.rows, c, i, 0.0, hung.falls)
+            won -= share * P[component(it.rows.kind[c], i)] * along(it.rows, c, i, 0.0, trees.falls)
     for s in it.scalars:
         if lines.low[s] == 0.0 or lines.target[s] == 0.0:  # as in ``gain``
             won -= share * it.Q[s] * (lines.speed[s] - directed(problem.rows, s, problem.start_v))
     for slot in it.slots:
-        meets = hung.speeds[slot] - share * hung.falls[slot] if slot < len(hung.speeds) else 0.0
-        won += kicked[slot] * (meets + 0.5 * kicked[slot])
+        won += kicked[slot] * (trees.speeds[slot] - share * trees.falls[slot] + 0.5 * kicked[slot])
     return won
 
 
 @compiled
-def _left(problem: ImpulseProblem, it: Island, same: Integers, powers: Floats) -> tuple[float, float]:
+def _left(
+    problem: ImpulseProblem, it: Island, trees: JointedTrees, same: Integers, powers: Floats
+) -> tuple[float, float]:  # fmt: skip
     """Energy that an island may win, J: what its contacts lost before, if one body moves in it, or rocks alone, of what
     does not glide no more than a share of what it has; and how much more is not looked at: another one of what its
     bodies have, and gravity gives them in a step, or what is at rest but for rounding would never be.
@@ -181,6 +188,9 @@ def _left(problem: ImpulseProblem, it: Island, same: Integers, powers: Floats) -
                 bodies += 1
                 w, v, m = row(lone.flown[k]), row(lone.flown[k, 3:6]), lone.masses[k]
                 moves += 0.5 * (m * (dot(v, v) + fall) + dot(w, spin_of(lone.inertias[k], w)))
+    for slot in it.slots:
+        if slot < problem.layout.nv and not trees.hangs[problem.layout.group[slot]]:
+            moves += 0.5 * trees.speeds[slot] * trees.speeds[slot]
     lost = max(lost, 0.0) + min(max(others, 0.0), REPAID * moves)
     return lost if bodies == 1 or _rocks_alone(problem, it, powers) else 0.0, OVERDONE * moves
 
@@ -242,9 +252,9 @@ def _give(
         shares[c] = now * given[c]
         for side in range(2):
             k = tree_of(problem, c, side)
-            if k >= 0:
-                for i in range(6):
-                    problem.lone.kicks[k, i] = now * kicks[k, i]
+            base = k if lone_of(problem, c, side) >= 0 or not floats(problem, k) else problem.lone.home[k]
+            for i in range(6 if k >= 0 else 0):
+                problem.lone.kicks[base, i] = now * kicks[base, i]
 
 
 @compiled

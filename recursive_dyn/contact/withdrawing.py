@@ -8,7 +8,8 @@ positions. If it is work, the island is solved again without corrections. From t
 surfaces stay apart and friction within its bounds, as these are convex, and energy is a parabola: so the island goes
 back towards it as far as energy lets it. What moves alone on what stands still, or is led, or hangs on joints, may win
 what its contacts lost before, their debts: they are what rocks keeps its energy by. So may what rocks on one body that
-floats, and nothing else, if what carries both bears their weight: things that fly, or are struck, may not.
+floats, and nothing else, if what carries both bears their weight: things that fly, or are struck, may not. Trees that
+float are looked at where they touch something that moves, if it is known what forces do to them.
 """
 
 from __future__ import annotations

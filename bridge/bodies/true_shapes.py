@@ -25,7 +25,7 @@ from recursive_dyn.contact.contacts import STATIC
 from recursive_dyn.model.splice import Splice
 from scene import shapes
 
-UNKNOWN, FLAT, CURVED = 0, 1, 2  # sorts of bodies of Bullet's: of two polytopes alone it tells the points
+UNKNOWN, FLAT, CURVED = 0, 1, 2  # sorts of bodies of Bullet's: of two boxes alone it tells the points
 NOBODY = -1
 _INT = np.int64
 _ROWS = (
@@ -33,7 +33,7 @@ _ROWS = (
 )  # fmt: skip
 _CURVED = (shapes.Sphere, shapes.Capsule, shapes.Cylinder, shapes.Ellipsoid, shapes.Torus)
 _FACES = 500  # of a mesh that is looked at face by face
-_ON = 1e-9  # share of a mesh's size: how far from its hull it may be
+_ON = 1e-6  # share of a mesh's size: how far from its hull it may be, as files round it
 
 
 _KNOWN = WeakKeyDictionary[shapes.Mesh, dict[bool, Sequence[Polytope] | None]]()
@@ -76,9 +76,9 @@ class Group:
 
     @cached_property
     def begins_true(self) -> bool:
-        """Whether the first of them is curved, or may be a surface of triangles."""
+        """Whether the first of them is curved, or may be a convex mesh or a surface of triangles."""
         first = self.shapes[0]
-        return is_curved(first) or (not self.name and isinstance(first, (shapes.HeightField, shapes.Mesh)))
+        return is_curved(first) or isinstance(first, (shapes.HeightField, shapes.Mesh))
 
     @cached_property
     def sort(self) -> int:

@@ -7,6 +7,7 @@ import math
 import numpy as np
 
 from bridge.bodies.true_shapes import CURVED, UNKNOWN, TrueShapes
+from bridge.convex.hull_hull import hull_hull
 from bridge.curved.curved_pairs import is_known, meet_curved
 from bridge.curved.distances import BOX, ELLIPSOID, FACETS, HULL, ROUND, distance_to
 from bridge.curved.manifold_points import Poses, clamped, dot, put_in_world, written
@@ -54,6 +55,9 @@ def true_points(
         for j in range(shapes.firsts[second], shapes.lasts[second]):
             if shapes.kinds[j] == FACETS:
                 _meet_facets(shapes, i, j)
+            elif BOX <= shapes.kinds[i] <= HULL and BOX <= shapes.kinds[j] <= HULL:
+                one, other = shapes.hulls[i], shapes.hulls[j]
+                hull_hull(shapes.placed, shapes.solids, one, other, i, j, MARGIN, shapes.found)
             else:
                 meet_curved(shapes.kinds, shapes.hulls, shapes.placed, shapes.solids, i, j, MARGIN, shapes.found)
             for k in range(shapes.found.size[0]):

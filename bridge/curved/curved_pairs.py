@@ -22,17 +22,16 @@ POINTS = 16  # of a pair, at most
 
 @compiled
 def is_known(one: int, other: int) -> bool:
-    """Whether contacts of two kinds of shapes are known: unless both are polytopes, or surfaces of triangles."""
-    if one == FACETS or other == FACETS:
-        return one != other
-    return not (BOX <= one <= HULL and BOX <= other <= HULL)
+    """Whether contacts of two kinds of shapes are known: unless both are boxes, all of whose points Bullet tells, or
+    surfaces of triangles."""
+    return one != other or (one != BOX and one != FACETS)
 
 
 @compiled
 def meet_curved(
     kinds: Integers, hulls: Integers, placed: InWorld, solids: Polytopes, a: int, b: int, margin: float, found: Found
 ) -> None:
-    """Points of shapes a and b nearer than ``margin``, of kinds that are known to each other."""
+    """Points of shapes a and b nearer than ``margin``, of kinds that are known to each other, but two polytopes."""
     found.size[0] = 0
     if _leads(kinds[a], kinds[b]):
         _meet(kinds, hulls, placed, solids, a, b, margin, found)

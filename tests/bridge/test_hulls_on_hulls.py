@@ -110,8 +110,26 @@ def prism(sections=7):
     return shapes.Mesh(trimesh.creation.cylinder(0.2, 0.1, sections))
 
 
+def ell():
+    """An L of bars of 0.1 m, which is cut into convex parts; its middle is 5 cm over its lower face."""
+    outline = 0.1 * np.array([(0, 0), (3, 0), (3, 1), (1, 1), (1, 2), (0, 2)])
+    corners = np.vstack([np.c_[outline, np.full(6, z)] for z in (-0.05, 0.05)])
+    cap = [(0, 1, 3), (1, 2, 3), (0, 3, 5), (3, 4, 5)]
+    faces = [(a, c, b) for a, b, c in cap] + [(a + 6, b + 6, c + 6) for a, b, c in cap]
+    for k in range(6):
+        j = (k + 1) % 6
+        faces += [(k, j, j + 6), (k, j + 6, k + 6)]
+    return shapes.Mesh(trimesh.Trimesh(corners - [0.15, 0.1, 0.0], faces, process=False))
+
+
 BRICK = (0.3, 0.2, 0.1)
-MADE = {"box": lambda: shapes.Box(BRICK), "mesh": lambda: mesh(BRICK), "prism": prism, "disc": lambda: prism(24)}
+MADE = {
+    "box": lambda: shapes.Box(BRICK),
+    "mesh": lambda: mesh(BRICK),
+    "prism": prism,
+    "disc": lambda: prism(24),
+    "ell": ell,
+}
 GROUNDS = {"box": lambda: shapes.Box(SLAB), "mesh": lambda: mesh(SLAB)}
 PAIRS = [("mesh", "box"), ("prism", "box"), ("disc", "box"), ("box", "mesh"), ("mesh", "mesh"), ("prism", "mesh")]
 
@@ -192,3 +210,43 @@ def test_contacts_keep_their_keys_and_places_while_something_stands():
         after = motion.contacts
     np.testing.assert_array_equal(after.key, before.key)
     np.testing.assert_allclose(after.point_b, before.point_b, atol=1e-7)
+
+
+def test_a_mesh_of_convex_parts_bounces_flat():
+    mirror, motion = on("ell", "box", 1 / 240, restitution=0.6, height=0.3)
+    with mirror:
+        spin, heights = 0.0, []
+        for _ in range(110):
+            mirror.step()
+            spin = max(spin, np.abs(twist(motion)[:3]).max())
+            heights.append(place(motion)[2, 3] - 0.05)
+    assert spin < 1e-3
+    assert max(heights[70:]) == pytest.approx(0.36 * 0.3, rel=0.01)
+
+
+@pytest.mark.parametrize("sections", [6, 24, 64])
+def test_a_side_is_one_face_though_a_file_rounds_its_corners(sections):
+    corners = trimesh.creation.cylinder(0.3, 0.2, sections).vertices @ Rotation.random(random_state=1).as_matrix()
+    made = polytope_of(corners.astype(np.float32).astype(float))
+    assert (len(made.corners), len(made.edges), len(made.normals)) == (2 * sections, 3 * sections, sections + 2)
+
+
+def test_a_prism_rolls_straight_ahead_from_side_to_side():
+    """As far as on the plane, which is another method."""
+    gone = []
+    low = 0.1 * math.cos(math.pi / 12)
+    for ground in (shapes.Plane(), shapes.Box(SLAB, at=rd.pose((0.0, 0.0, -0.1)))):
+        scene, rough = Scene(), rd.Material(friction=0.8)
+        scene.world.shapes.append(replace(ground, material=rough))
+        turned = rd.pose((0.0, 0.0, low), rpy=(math.pi / 2, 0.0, 0.0)) @ rd.pose(rpy=(0.0, 0.0, math.pi / 12))
+        roller = shapes.Mesh(trimesh.creation.cylinder(0.1, 0.2, sections=12), material=rough)
+        scene.world.attach(Body("thing", [roller], mass=1.0), joints.free(), at=turned)
+        motion = rd.Simulation(scene.compile(), timestep=1 / 240)
+        with PyBulletMirror(scene, motion, gui=False, ground=False) as mirror:
+            jacobian = np.asarray(motion.dynamics.jacobian(motion.q, "thing"))
+            motion.v[:] = np.linalg.solve(jacobian, [0.0, 8.0, 0.0, 8.0 * low, 0.0, 0.0])
+            mirror.step(180)
+        assert np.abs(twist(motion)[[0, 2, 4]]).max() < 1e-5
+        gone.append(place(motion)[0, 3])
+    assert gone[1] == pytest.approx(gone[0], rel=0.03)
+    assert gone[0] > 0.3

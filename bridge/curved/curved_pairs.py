@@ -9,9 +9,10 @@ import numpy as np
 from bridge.curved.distances import BOX, FACETS, HULL, ROUND, TORUS
 from bridge.curved.manifold_points import Found, InWorld, dot, turned
 from bridge.curved.polytopes import Polytopes
+from bridge.curved.rings import ring_meets
 from bridge.curved.round_box import round_box
 from bridge.curved.round_shapes import round_round
-from bridge.curved.rounded_curves import Curve, Target, curve_meets
+from bridge.curved.rounded_curves import Curve, Target, segment_meets
 from bridge.curved.solid import Solid
 from bridge.curved.solid_polytope import solid_polytope
 from bridge.curved.solid_solid import solid_solid
@@ -65,7 +66,11 @@ def _meet(
         seen(placed, a, b, centre, axes)
         if kinds[a] == TORUS or kinds[a] == ROUND:
             curve = Curve(kinds[a], centre, axes, placed.sizes[a])
-            curve_meets(curve, Target(kinds[b], placed.sizes[b], solids, hulls[b]), margin, found)
+            target = Target(kinds[b], placed.sizes[b], solids, hulls[b])
+            if kinds[a] == TORUS:
+                ring_meets(curve, target, margin, found)
+            else:
+                segment_meets(curve, target, margin, found)
         elif BOX <= kinds[b] <= HULL:
             solid_polytope(Solid(kinds[a], centre, axes, placed.sizes[a]), solids, hulls[b], margin, found)
         else:

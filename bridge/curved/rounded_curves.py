@@ -1,6 +1,7 @@
-"""Spheres, capsules and tori as curves with a radius: balls about points of the curve that are nearest to B; compiled.
+"""Spheres, capsules and tori as curves with a radius: balls about points of a segment that are nearest to B; compiled.
 
-Everything is in B's frame. A curve is a segment, its parameter from -1 to 1, or a circle, its parameter an angle.
+Everything is in B's frame. A curve is a segment, its parameter from -1 to 1, or a circle, its parameter an angle; what
+touches along a circle is found in ``rings``.
 """
 
 from __future__ import annotations
@@ -15,8 +16,6 @@ from bridge.curved.manifold_points import Found, Rows3, dot, put
 from bridge.curved.polytopes import Polytopes
 from recursive_dyn.codegen.compiled import Floats, compiled
 
-_SAMPLES = 32  # of a circle, between which there is one nearest point at most
-_LEVEL = 1e-10  # slope of a distance along a curve below which it is level
 _CLOSE = 1e-15  # between two parameters
 _LEAST = 1e-15  # share of its change below which a slope is none
 _ITERATIONS = 100  # of a root that a kink may be
@@ -43,19 +42,17 @@ class Target(NamedTuple):
 
 
 @compiled
-def curve_meets(curve: Curve, target: Target, margin: float, found: Found) -> None:
-    """Points where balls along A's curve are nearest to B, nearer than ``margin``, and those that carry with them."""
+def segment_meets(curve: Curve, target: Target, margin: float, found: Found) -> None:
+    """The ball along a segment that is nearest to B, if it is nearer than ``margin``, and those that carry with it."""
     x, n = np.empty(3), np.empty(3)
-    if curve.kind == TORUS:
-        _on_circle(curve, target, margin, found)
-    elif curve.size[1] == 0.0:
-        _tell(curve, target, 0.0, margin, found, x, n)
-    else:
-        t = _least_on_segment(curve, target)
-        if _tell(curve, target, t, margin, found, x, n):
-            for side in range(2):
-                _tell_like(curve, target, 2.0 * side - 1.0, margin, found, n)
-            _crossings(curve, target, margin, found, n)
+    if curve.size[1] == 0.0:
+        tell_ball(curve, target, 0.0, margin, found, x, n)
+        return
+    t = _least_on_segment(curve, target)
+    if tell_ball(curve, target, t, margin, found, x, n):
+        for side in range(2):
+            tell_like(curve, target, 2.0 * side - 1.0, margin, found, n)
+        tell_crossings(curve, target, margin, found, n)
 
 
 @compiled
@@ -65,7 +62,7 @@ def radius_of(curve: Curve) -> float:
 
 
 @compiled
-def _at(curve: Curve, t: float, x: Floats, w: Floats) -> None:
+def point_at(curve: Curve, t: float, x: Floats, w: Floats) -> None:
     """The curve's point, and how it moves with the parameter."""
     if curve.kind == TORUS:
         c, s = curve.size[0] * math.cos(t), curve.size[0] * math.sin(t)
@@ -79,19 +76,19 @@ def _at(curve: Curve, t: float, x: Floats, w: Floats) -> None:
 
 
 @compiled
-def _slope(curve: Curve, target: Target, t: float) -> float:
+def slope_at(curve: Curve, target: Target, t: float) -> float:
     """Of the distance from B along the curve."""
     x, w, n = np.empty(3), np.empty(3), np.empty(3)
-    _at(curve, t, x, w)
+    point_at(curve, t, x, w)
     distance_to(target.kind, target.size, target.solids, target.hull, x, n)
     return dot(n, w)
 
 
 @compiled
-def _tell(curve: Curve, target: Target, t: float, margin: float, found: Found, x: Floats, n: Floats) -> bool:
+def tell_ball(curve: Curve, target: Target, t: float, margin: float, found: Found, x: Floats, n: Floats) -> bool:
     """The contact of the ball at t, if it is near; n becomes its normal."""
     w = np.empty(3)
-    _at(curve, t, x, w)
+    point_at(curve, t, x, w)
     distance = distance_to(target.kind, target.size, target.solids, target.hull, x, n)
     gap = distance - radius_of(curve)
     if gap >= margin:
@@ -103,10 +100,10 @@ def _tell(curve: Curve, target: Target, t: float, margin: float, found: Found, x
 
 
 @compiled
-def _tell_like(curve: Curve, target: Target, t: float, margin: float, found: Found, normal: Floats) -> None:
+def tell_like(curve: Curve, target: Target, t: float, margin: float, found: Found, normal: Floats) -> None:
     """The contact of the ball at t, if its normal is much like another one's and it is nowhere told yet."""
     before, x, n, square = found.size[0], np.empty(3), np.empty(3), 0.0
-    if not _tell(curve, target, t, margin, found, x, n):
+    if not tell_ball(curve, target, t, margin, found, x, n):
         return
     if dot(n, normal) < _LIKE:
         found.size[0] = before
@@ -124,16 +121,16 @@ def _tell_like(curve: Curve, target: Target, t: float, margin: float, found: Fou
 @compiled
 def _least_on_segment(curve: Curve, target: Target) -> float:
     """Where a segment is nearest to B, which is convex."""
-    low, high = _slope(curve, target, -1.0), _slope(curve, target, 1.0)
+    low, high = slope_at(curve, target, -1.0), slope_at(curve, target, 1.0)
     if low >= 0.0:
         return -1.0
     if high <= 0.0:
         return 1.0
-    return _level(curve, target, -1.0, 1.0, low, high)
+    return level_between(curve, target, -1.0, 1.0, low, high)
 
 
 @compiled
-def _level(curve: Curve, target: Target, a: float, b: float, at_a: float, at_b: float) -> float:
+def level_between(curve: Curve, target: Target, a: float, b: float, at_a: float, at_b: float) -> float:
     """Where between a and b the slope is zero or jumps over it, by the Illinois rule, or halving."""
     side, level = 0, _LEAST * (at_b - at_a)
     for k in range(_ITERATIONS):
@@ -142,7 +139,7 @@ def _level(curve: Curve, target: Target, a: float, b: float, at_a: float, at_b: 
         middle = b - at_b * (b - a) / (at_b - at_a)
         if k % 4 == 3 or not a < middle < b:
             middle = 0.5 * (a + b)
-        slope = _slope(curve, target, middle)
+        slope = slope_at(curve, target, middle)
         if abs(slope) <= level:
             return middle
         if slope < 0.0:
@@ -157,44 +154,7 @@ def _level(curve: Curve, target: Target, a: float, b: float, at_a: float, at_b: 
 
 
 @compiled
-def _on_circle(curve: Curve, target: Target, margin: float, found: Found) -> None:
-    """Every point of a circle that is nearer than its neighbours; of one that lies flat also points around."""
-    step, x, n = 2.0 * math.pi / _SAMPLES, np.empty(3), np.empty(3)
-    level, reach = _LEVEL * curve.size[0], curve.size[0]
-    slopes, middle = np.empty(_SAMPLES), np.empty(3)
-    for i in range(3):
-        middle[i] = curve.centre[i]
-    if distance_to(target.kind, target.size, target.solids, target.hull, middle, n) > reach + curve.size[1] + margin:
-        return
-    for k in range(_SAMPLES):
-        slopes[k] = _slope(curve, target, k * step)
-    told = 0
-    for k in range(_SAMPLES):
-        following = slopes[(k + 1) % _SAMPLES]
-        t = np.inf
-        if slopes[k] < -level and following > level:
-            t = _level(curve, target, k * step, (k + 1) * step, slopes[k], following)
-        elif slopes[k] < -level and following >= -level:
-            t = (k + 1) * step
-        elif -level <= slopes[k] <= level and following > level and told == 0:
-            t = k * step
-        if t < np.inf and _tell(curve, target, t, margin, found, x, n):
-            told += 1
-            _around(curve, target, t, margin, found, n)
-    if told == 0 and abs(slopes[0]) <= level and _tell(curve, target, 0.0, margin, found, x, n):
-        _around(curve, target, 0.0, margin, found, n)
-
-
-@compiled
-def _around(curve: Curve, target: Target, t: float, margin: float, found: Found, normal: Floats) -> None:
-    """Points that carry together with the one at t: quarters of the circle on, and over the sides of a face."""
-    for quarter in range(1, 4):
-        _tell_like(curve, target, t + 0.5 * math.pi * quarter, margin, found, normal)
-    _crossings(curve, target, margin, found, normal)
-
-
-@compiled
-def _crossings(curve: Curve, target: Target, margin: float, found: Found, normal: Floats) -> None:
+def tell_crossings(curve: Curve, target: Target, margin: float, found: Found, normal: Floats) -> None:
     """Points of the curve over the sides of the face with this normal."""
     if target.kind != BOX and target.kind != HULL:
         return
@@ -219,11 +179,11 @@ def _crossings(curve: Curve, target: Target, margin: float, found: Found, normal
             size = math.sqrt(one * one + other * other)
             if size > abs(here):
                 phase, half = math.atan2(other, one), math.acos(-here / size)
-                _tell_like(curve, target, phase + half, margin, found, normal)
-                _tell_like(curve, target, phase - half, margin, found, normal)
+                tell_like(curve, target, phase + half, margin, found, normal)
+                tell_like(curve, target, phase - half, margin, found, normal)
         else:
             for i in range(3):
                 x[i] = curve.centre[i] + curve.size[1] * curve.axes[2, i]
             along = beyond(solids, face, k, x) - here
             if abs(along) > abs(here):
-                _tell_like(curve, target, -here / along, margin, found, normal)
+                tell_like(curve, target, -here / along, margin, found, normal)

@@ -72,7 +72,7 @@ JUDGEMENTS = 4  # solves in which contacts may turn from sticking to sliding
 # What is held between others
 FEW_HELD = 32  # contacts of an island, at most, that is solved again from an even pressure
 FEW_AGAIN = 40  # iterations in which it is found, if it holds
-STILL_STEPS = 2.0  # times the speed that gravity gives in a step: what slides faster is not at rest to be held
+STILL_STEPS = 2.0  # times the speed that gravity gives in a step: what slid faster when it began is not to be held
 BALANCED = 0.5  # share of what presses on a body that it has left if it is held from several sides
 SPREADS = 12  # times that all contacts find their impulses at once
 

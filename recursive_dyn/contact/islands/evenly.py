@@ -17,33 +17,32 @@ from recursive_dyn.contact.islands.methods import solved
 from recursive_dyn.contact.islands.passivity import Lent, gain
 from recursive_dyn.contact.islands.squeezing import clear
 from recursive_dyn.contact.islands.sticking import slip
-from recursive_dyn.contact.rows.lasting import length
+from recursive_dyn.contact.problem import ImpulseProblem
+from recursive_dyn.contact.rows.lasting import closing_before, dot, length, row
 from recursive_dyn.contact.sweeps.mixing import read, unknowns, write
 from recursive_dyn.contact.sweeps.sweep import met_alone
-from recursive_dyn.contact.tuning import BALANCED, FEW_AGAIN, FEW_HELD, SLIDING, SPREADS, STICK_SPEED
+from recursive_dyn.contact.tuning import BALANCED, FEW_AGAIN, FEW_HELD, SLIDING, SPREADS, STICK_SPEED, STILL_STEPS
 
 
 @compiled
-def solved_evenly(it: Island, none: Lent, still: float, iterations: int, tolerance: float) -> tuple[int, float]:
+def solved_evenly(it: Island, problem: ImpulseProblem, none: Lent) -> tuple[int, float]:
     """Solve an island, again from an even pressure where that may hold what slips; (sweeps, residual).
 
-    none (n, 3): zeros, for ``gain``; still, m/s: what moves faster before impulses is not at rest to be held.
+    none (n, 3): zeros, for ``gain``.
     """
-    count = len(it.contacts)
+    count, iterations, tolerance = len(it.contacts), problem.options.iterations, problem.options.tolerance
     if count < 4 or count > FEW_HELD:
         return solved(it, iterations, tolerance)
     stuck = np.empty(count, dtype=np.bool_)
     for j in range(count):
         stuck[j] = not _at_bound(it, it.contacts[j])
     done, change = solved(it, iterations, tolerance)
-    if change > tolerance or late(it.time) or not _slips_between(it, stuck, still, STICK_SPEED + 10.0 * tolerance):
+    if change > tolerance or late(it.time) or not _slips_between(it, problem, stuck, STICK_SPEED + 10.0 * tolerance):
         return done, change
     kept, moves = np.empty(unknowns(it)), gain(it, none)[0]
     read(it, kept)
-    _spread(it)
-    again, found = 0, np.inf
-    if gain(it, none)[0] < moves:
-        again, found = solved(it, min(iterations, FEW_AGAIN), tolerance)
+    _spread(it)  # not quite at rest yet: whether it holds is known once it is solved from there
+    again, found = solved(it, min(iterations, FEW_AGAIN), tolerance)
     if found > tolerance or gain(it, none)[0] >= moves:
         write(it, kept)
         return done + again, change
@@ -58,18 +57,20 @@ def _at_bound(it: Island, c: int) -> bool:
 
 
 @compiled
-def _slips_between(it: Island, stuck: Flags, still: float, slow: float) -> bool:
-    """Whether a contact slips that stuck before, or was not there, of a body at rest that others hold from another
-    side."""
-    rows = it.rows
+def _slips_between(it: Island, problem: ImpulseProblem, stuck: Flags, slow: float) -> bool:
+    """Whether a contact slips that stuck before, or was not there, of a body that others hold from another side, and
+    at rest on one of them when the step began: forces may pull at what is held by any acceleration."""
+    g = problem.lone.gravity
+    still = max(STILL_STEPS * problem.options.h * length(g[0], g[1], g[2]), problem.options.rest_speed)
     for j in range(len(stuck)):
         c = it.contacts[j]
-        if not stuck[j] or length(0.0, rows.speed[c, 1], rows.speed[c, 2]) > still:
+        if not stuck[j] or not _at_bound(it, c) or slip(it, c) <= slow:
             continue
-        if not _at_bound(it, c) or slip(it, c) <= slow:
+        u, axes = closing_before(problem, c), it.rows.axes
+        if length(0.0, dot(row(axes[c, 1]), u), dot(row(axes[c, 2]), u)) > still:
             continue
         for side in range(2):
-            if rows.links[c, side] >= 0 and _is_held(it, rows.links[c, side]):
+            if it.rows.links[c, side] >= 0 and _is_held(it, it.rows.links[c, side]):
                 return True
     return False
 

@@ -15,7 +15,7 @@ from recursive_dyn.contact.islands.letting_go import let_go
 from recursive_dyn.contact.islands.passivity import Lent, tame
 from recursive_dyn.contact.layout import Layout
 from recursive_dyn.contact.problem import ImpulseProblem, is_short
-from recursive_dyn.contact.tuning import GUARDED, STILL_STEPS
+from recursive_dyn.contact.tuning import GUARDED
 
 
 class Partition(NamedTuple):
@@ -163,12 +163,11 @@ def solve_islands(
 @compiled
 def solve_one(it: Island, problem: ImpulseProblem, wanted: Floats, bounced: Bounced, none: Lent) -> tuple[int, float]:
     """One of the islands, as ``solve_islands``; none (n, 3): zeros."""
-    options, g = problem.options, problem.lone.gravity
-    still = STILL_STEPS * options.h * np.sqrt(g[0] * g[0] + g[1] * g[1] + g[2] * g[2])
+    options = problem.options
     if has_impacts(it, wanted, 0.5 * options.slop):
         done, change = solve_impacts(it, problem, options.iterations, options.tolerance, bounced, wanted)
     else:
-        done, change = solved_evenly(it, none, still, options.iterations, options.tolerance)
+        done, change = solved_evenly(it, problem, none)
     if change > min(options.tolerance, GUARDED):
         share = tame(it, none)
         for c in it.contacts:

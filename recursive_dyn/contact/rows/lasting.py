@@ -13,6 +13,7 @@ import numpy as np
 
 from recursive_dyn.codegen.compiled import Floats, Integers, compiled
 from recursive_dyn.contact.problem import ELSEWHERE, NOWHERE, EarlierContacts, ImpulseProblem, Options
+from recursive_dyn.contact.rows.responses import moves_at
 from recursive_dyn.contact.tuning import EDGES, SAME_FACE, STANDS, TOUCHED, TURNS, WANDERS, WANDERS_GLIDING
 
 UNKNOWN, PLACED, LASTING = 0, 1, 2  # levels of what is known of a contact: nothing, its arms, that it presses smoothly;
@@ -179,6 +180,27 @@ def closing(
             u0 += sign * (V[k, 3] + V[k, 1] * z - V[k, 2] * y)
             u1 += sign * (V[k, 4] + V[k, 2] * x - V[k, 0] * z)
             u2 += sign * (V[k, 5] + V[k, 0] * y - V[k, 1] * x)
+    return u0, u1, u2
+
+
+@compiled
+def closing_before(problem: ImpulseProblem, c: int) -> Three:
+    """Velocity of A's point against B's of any contact, at the start of the step."""
+    contacts, bodies, free = problem.contacts, problem.bodies, problem.free
+    u0, u1, u2 = -contacts.drift[c, 0], -contacts.drift[c, 1], -contacts.drift[c, 2]
+    for side in range(2):
+        body, sign = (contacts.a[c], 1.0) if side == 0 else (contacts.b[c], -1.0)
+        x, y, z = contacts.points[c, side, 0], contacts.points[c, side, 1], contacts.points[c, side, 2]
+        if body >= len(bodies.links):
+            k = body - len(bodies.links)
+            d0, d1, d2 = moves_at(
+                free.start_twists, k, x - free.centers[k, 0], y - free.centers[k, 1], z - free.centers[k, 2]
+            )
+            u0, u1, u2 = u0 + sign * d0, u1 + sign * d1, u2 + sign * d2
+        elif body >= 0:
+            X = bodies.poses[body]
+            d0, d1, d2 = moves_at(bodies.start_twists, body, x - X[0, 3], y - X[1, 3], z - X[2, 3])
+            u0, u1, u2 = u0 + sign * d0, u1 + sign * d1, u2 + sign * d2
     return u0, u1, u2
 
 

@@ -14,6 +14,7 @@ from recursive_dyn.contact.rows.lasting import (
     any_glide,
     bend,
     closing,
+    closing_before,
     dot,
     is_sprung,
     length,
@@ -105,7 +106,7 @@ def contact_targets(
     _forces(problem, rows)
     rocks = any_glide(problem, len(targets))
     for c in range(len(targets)):
-        before, speed = _approach(problem, rows.axes, c), rows.speed[c, 0]
+        before, speed = dot(row(rows.axes[c, 0]), closing_before(problem, c)), rows.speed[c, 0]
         rows.lasting[c] = 0.0
         if same[c] >= 0:
             before = dot(
@@ -238,27 +239,6 @@ def _target(
     if height > 0.0 and not np.isnan(rows.forced[c]):
         return unilateral(gap, speed, rows.forced[c], rows.rising[c], restitution, options)
     return target, height, lent, after
-
-
-@compiled
-def _approach(problem: ImpulseProblem, axes: Annotated[np.ndarray, float, 3, 3], c: int) -> float:
-    """Velocity along the normal of A's point against B's at the start of the step."""
-    contacts, bodies, free = problem.contacts, problem.bodies, problem.free
-    u0, u1, u2 = -contacts.drift[c, 0], -contacts.drift[c, 1], -contacts.drift[c, 2]
-    for side in range(2):
-        body, sign = (contacts.a[c], 1.0) if side == 0 else (contacts.b[c], -1.0)
-        x, y, z = contacts.points[c, side, 0], contacts.points[c, side, 1], contacts.points[c, side, 2]
-        if body >= len(bodies.links):
-            k = body - len(bodies.links)
-            d0, d1, d2 = moves_at(
-                free.start_twists, k, x - free.centers[k, 0], y - free.centers[k, 1], z - free.centers[k, 2]
-            )
-            u0, u1, u2 = u0 + sign * d0, u1 + sign * d1, u2 + sign * d2
-        elif body >= 0:
-            X = bodies.poses[body]
-            d0, d1, d2 = moves_at(bodies.start_twists, body, x - X[0, 3], y - X[1, 3], z - X[2, 3])
-            u0, u1, u2 = u0 + sign * d0, u1 + sign * d1, u2 + sign * d2
-    return axes[c, 0, 0] * u0 + axes[c, 0, 1] * u1 + axes[c, 0, 2] * u2
 
 
 @compiled

@@ -149,9 +149,10 @@ def _beside(
     for k in range(_SAMPLES):
         for m in range(told):
             apart[k] = min(apart[k], abs(math.sin(0.5 * (k * _STEP - angles[m]))))
-        near = gaps[k] < min(margin, least + _RISE * curve.size[0])
-        steep = _LEAN if _is_hooked(curve, target, k * _STEP) else min(_LEAN, 2.0 * _STANDING * apart[k])
-        carries[k] = near and abs(slopes[k]) <= steep * curve.size[0]
+        lean = abs(slopes[k]) / curve.size[0]
+        carries[k] = gaps[k] < min(margin, least + _RISE * curve.size[0]) and lean <= _LEAN
+        if carries[k] and lean > 2.0 * _STANDING * apart[k]:
+            carries[k] = _is_hooked(curve, target, k * _STEP)
         level += 1 if carries[k] else 0
     while level > _FEW * stride:
         stride *= 2

@@ -27,8 +27,8 @@ from bridge.curved.rounded_curves import (
 )
 from recursive_dyn.codegen.compiled import Floats, compiled
 
-_SAMPLES = 32  # of a circle, at multiples of _STEP rad
-_STEP = 2.0 * math.pi / _SAMPLES
+_SAMPLES, _FINE = 32, 64  # of a circle, and where B is another torus, which light ones turn about by degrees in a step
+_FEW, _MANY = 6, 10  # balls that stay on the circle, at most
 _LEVEL = 1e-10  # share of the circle's radius: slope of a distance along it below which it is level
 _INWARDS = 1e-4  # rad from one of these, where it is seen whether a slope gets nearer to zero between them
 _HALVINGS = 24  # of golden sections: where a slope is largest, to 1e-6 rad
@@ -36,25 +36,25 @@ _GOLDEN = 0.5 * (math.sqrt(5.0) - 1.0)
 _LEAN = 0.3  # slope of the gap along the circle, up to which what is beside the nearest places carries with them
 _STANDING = 0.9  # share of the slope beside where a circle stands on a plane, from which on it leaves B at once, too
 _RISE = 0.1  # share of the circle's radius by which it may be farther off
-_BESIDE = math.sin(0.3 * _STEP)  # of half the angle between two balls, from which on both are told
+_BESIDE = 0.6  # of a sample's step: the angle between two balls, from which on both are told
 _FACE = 1.0 - 1e-9  # cosine of the angle to a face's normal, up to which a point is on the face
 _CROSSING = 0.3  # sine of an angle between two circles, from which on it says what is across both
-_FEW = 6  # balls that stay on the circle, at most
 
 
 @compiled
 def ring_meets(curve: Curve, target: Target, margin: float, found: Found) -> None:
     """Every ball of a torus's circle that is nearer to B than those beside it and than ``margin``, and those that carry
     with it."""
-    x, n, slopes, gaps = np.empty(3), np.empty(3), np.empty(_SAMPLES), np.empty(_SAMPLES)
+    count = _FINE if target.kind == TORUS else _SAMPLES
+    x, n, slopes, gaps = np.empty(3), np.empty(3), np.empty(count), np.empty(count)
     for i in range(3):
         x[i] = curve.centre[i]
     reach = curve.size[0] + curve.size[1] + margin
     if distance_to(target.kind, target.size, target.solids, target.hull, x, n) > reach:
         return
-    for k in range(_SAMPLES):
-        gaps[k], slopes[k] = _sample(curve, target, k * _STEP)
-    angles, told = np.empty(2 * _SAMPLES), 0
+    for k in range(count):
+        gaps[k], slopes[k] = _sample(curve, target, k * _step(slopes))
+    angles, told = np.empty(2 * count), 0
     for k in range(_nearest_places(curve, target, slopes, angles)):
         if tell_ball(curve, target, angles[k], margin, found, x, n):
             angles[told] = angles[k]
@@ -63,6 +63,12 @@ def ring_meets(curve: Curve, target: Target, margin: float, found: Found) -> Non
                 _around(curve, target, angles[k], margin, found, n)
     if told > 0:
         _beside(curve, target, slopes, gaps, angles, told, margin, found)
+
+
+@compiled
+def _step(slopes: Floats) -> float:
+    """The angle from one sample to the next, rad."""
+    return 2.0 * math.pi / len(slopes)
 
 
 @compiled
@@ -77,22 +83,22 @@ def _sample(curve: Curve, target: Target, t: float) -> tuple[float, float]:
 @compiled
 def _nearest_places(curve: Curve, target: Target, slopes: Floats, angles: Floats) -> int:
     """Angles where the slope gets from below zero to above it; how many. Where it is level all along, one of those."""
-    level, count = _LEVEL * curve.size[0], 0
-    for k in range(_SAMPLES):
-        here, after, high = slopes[k], slopes[(k + 1) % _SAMPLES], (k + 1) * _STEP
+    level, count, step = _LEVEL * curve.size[0], 0, _step(slopes)
+    for k in range(len(slopes)):
+        here, after, high = slopes[k], slopes[(k + 1) % len(slopes)], (k + 1) * step
         if here < -level and after > level:
-            angles[count] = level_between(curve, target, k * _STEP, high, here, after)
+            angles[count] = level_between(curve, target, k * step, high, here, after)
             count += 1
         elif here < -level and after >= -level:
             angles[count] = high
             count += 1
         elif -level <= here <= level and after > level and count == 0:
-            angles[count] = k * _STEP
+            angles[count] = k * step
             count += 1
         if here * after > 0.0 and min(abs(here), abs(after)) > level:
             t = _turned_between(curve, target, slopes, k, level)
             if here < 0.0 and t < high:
-                angles[count] = level_between(curve, target, k * _STEP, t, here, slope_at(curve, target, t))
+                angles[count] = level_between(curve, target, k * step, t, here, slope_at(curve, target, t))
                 count += 1
             elif t < high:
                 angles[count] = level_between(curve, target, t, high, slope_at(curve, target, t), after)
@@ -106,9 +112,10 @@ def _nearest_places(curve: Curve, target: Target, slopes: Floats, angles: Floats
 @compiled
 def _turned_between(curve: Curve, target: Target, slopes: Floats, k: int, level: float) -> float:
     """An angle between the k-th and the next, where the slope has the other sign than at both; or that of the next."""
-    low, high, here, after = k * _STEP, (k + 1) * _STEP, slopes[k], slopes[(k + 1) % _SAMPLES]
-    side, change = 1.0 if here < 0.0 else -1.0, abs(here - slopes[(k - 1) % _SAMPLES])
-    if abs(here) > change and abs(after) > abs(slopes[(k + 2) % _SAMPLES] - after):
+    step = _step(slopes)
+    low, high, here, after = k * step, (k + 1) * step, slopes[k], slopes[(k + 1) % len(slopes)]
+    side, change = 1.0 if here < 0.0 else -1.0, abs(here - slopes[(k - 1) % len(slopes)])
+    if abs(here) > change and abs(after) > abs(slopes[(k + 2) % len(slopes)] - after):
         return high
     if side * (slope_at(curve, target, low + _INWARDS) - here) <= 0.0:
         return high
@@ -143,26 +150,27 @@ def _beside(
 ) -> None:  # fmt: skip
     """Balls that stay where they are on the circle, where the gap hardly varies, a few of all that are so."""
     x, n, least, level, stride = np.empty(3), np.empty(3), np.inf, 0, 1
-    apart, carries = np.full(_SAMPLES, np.inf), np.zeros(_SAMPLES, dtype=np.bool_)
-    for k in range(_SAMPLES):
+    apart, carries = np.full(len(slopes), np.inf), np.zeros(len(slopes), dtype=np.bool_)
+    step = _step(slopes)
+    for k in range(len(slopes)):
         least = min(least, gaps[k])
-    for k in range(_SAMPLES):
+    for k in range(len(slopes)):
         for m in range(told):
-            apart[k] = min(apart[k], abs(math.sin(0.5 * (k * _STEP - angles[m]))))
+            apart[k] = min(apart[k], abs(math.sin(0.5 * (k * step - angles[m]))))
         lean = abs(slopes[k]) / curve.size[0]
         carries[k] = gaps[k] < min(margin, least + _RISE * curve.size[0]) and lean <= _LEAN
         if carries[k] and lean > 2.0 * _STANDING * apart[k]:
-            carries[k] = _is_hooked(curve, target, k * _STEP)
+            carries[k] = _is_hooked(curve, target, k * step)
         level += 1 if carries[k] else 0
-    while level > _FEW * stride:
+    while level > (_MANY if target.kind == TORUS else _FEW) * stride:
         stride *= 2
-    for j in range(_SAMPLES // stride):
+    for j in range(len(slopes) // stride):
         k = j * stride
-        if carries[k] and apart[k] > _BESIDE and found.size[0] < len(found.rows):
-            if tell_ball(curve, target, k * _STEP, margin, found, x, n) and _is_on_face(target, n):
+        if carries[k] and apart[k] > math.sin(0.5 * _BESIDE * step) and found.size[0] < len(found.rows):
+            if tell_ball(curve, target, k * step, margin, found, x, n) and _is_on_face(target, n):
                 found.size[0] -= 1
             elif target.kind == TORUS:
-                _across(curve, k * _STEP, found.rows[found.size[0] - 1])
+                _across(curve, k * step, found.rows[found.size[0] - 1])
 
 
 @compiled

@@ -193,7 +193,8 @@ def _left(
         if slot < problem.layout.nv and not trees.hangs[problem.layout.group[slot]]:
             moves += 0.5 * trees.speeds[slot] * trees.speeds[slot]
     lost = max(lost, 0.0) + min(max(others, 0.0), REPAID * moves)
-    return lost if bodies == 1 or _rocks_alone(problem, it, powers) else 0.0, OVERDONE * moves
+    alone = bodies == 1 or (bodies > 0 and _rocks_alone(problem, it, powers))
+    return lost if alone else 0.0, OVERDONE * moves
 
 
 @compiled

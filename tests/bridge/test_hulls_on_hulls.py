@@ -169,6 +169,7 @@ def test_what_falls_flat_bounces_flat(kind, ground, rate):
     assert spin < 1e-9
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("rate", RATES)
 @pytest.mark.parametrize(("kind", "ground"), PAIRS)
 def test_what_lies_on_a_slope_creeps_or_slides_by_the_law_of_friction(kind, ground, rate):
@@ -184,6 +185,7 @@ def test_what_lies_on_a_slope_creeps_or_slides_by_the_law_of_friction(kind, grou
         assert share > 1.0 or np.abs(place(motion)[:2, 3]).max() < 3e-6
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("rate", RATES)
 @pytest.mark.parametrize(("kind", "ground"), PAIRS)
 def test_what_glides_without_friction_keeps_its_speed_and_wins_nothing(kind, ground, rate):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from bridge.curved.manifold_points import Found, InWorld, Rows3, dot, put
+from bridge.curved.manifold_points import Found, InWorld, Rows3, cut_polygon, dot, put
 from recursive_dyn.codegen.compiled import Floats, compiled
 
 _MOST = 8  # corners of a rectangle cut by another one
@@ -23,12 +23,14 @@ def clip_face(placed: InWorld, owner: int, other: int, face: int, margin: float,
     sign = 1.0 if dot(d, axes[face]) >= 0.0 else -1.0
     for i in range(3):
         n[i] = sign * axes[face, i]
-    corners, cut = np.empty((_MOST, 3)), np.empty((_MOST, 3))
+    corners, cut, out = np.empty((_MOST, 3)), np.empty((_MOST, 3)), np.empty(3)
     _incident(placed, owner, other, n, corners)
     count, j, m = 4, (face + 1) % 3, (face + 2) % 3
     for k in range(4):  # corners in the owner's axes, at the owner's centre
-        axis, out = (j, 1.0 if k == 0 else -1.0) if k < 2 else (m, 1.0 if k == 2 else -1.0)
-        count = _cut(corners, count, axis, out, size[axis], cut)
+        axis = j if k < 2 else m
+        out[:] = 0.0
+        out[axis] = 1.0 if k % 2 == 0 else -1.0
+        count = cut_polygon(corners, count, out, size[axis], cut)
         corners[:] = cut
     near = 0
     for k in range(count):
@@ -56,24 +58,6 @@ def _incident(placed: InWorld, owner: int, other: int, n: Floats, corners: Rows3
             x[i] += one * size[j] * axes[j, i] + two * size[m] * axes[m, i]
         for i in range(3):
             corners[k, i] = dot(placed.axes[owner, i], x)
-
-
-@compiled
-def _cut(corners: Rows3, count: int, axis: int, out: float, bound: float, result: Rows3) -> int:
-    """A polygon without what is beyond the bound (Sutherland and Hodgman); the number of its corners."""
-    kept = 0
-    for k in range(count):
-        following = (k + 1) % count
-        here, there = out * corners[k, axis] - bound, out * corners[following, axis] - bound
-        if here <= 0.0 and kept < _MOST:
-            result[kept] = corners[k]
-            kept += 1
-        if (here < 0.0 < there or there < 0.0 < here) and kept < _MOST:
-            share = here / (here - there)
-            for i in range(3):
-                result[kept, i] = corners[k, i] + share * (corners[following, i] - corners[k, i])
-            kept += 1
-    return kept
 
 
 @compiled

@@ -8,7 +8,7 @@ import numpy as np
 
 from bridge.convex.hull_axes import NONE
 from bridge.convex.hulls import Hull, lowest_corner
-from bridge.curved.manifold_points import Found, Rows3, crossed, dot, normalized, put
+from bridge.curved.manifold_points import Found, Rows3, crossed, cut_polygon, dot, normalized, put
 from bridge.curved.polytopes import Polytopes
 from recursive_dyn.codegen.compiled import Flags, Floats, compiled
 
@@ -38,7 +38,7 @@ def clip_faces(solids: Polytopes, own: Hull, other: Hull, face: int, margin: flo
         p = own.corners[solids.rim[k, 0] - base]
         q = own.corners[solids.rim[k + 1 if k + 1 < end else start, 0] - base]
         _outwards(p, q, n, out)
-        count = _cut(polygon, count, out, dot(out, p), cut)
+        count = cut_polygon(polygon, count, out, dot(out, p), cut)
         polygon[:] = cut
     near = 0
     for k in range(count):
@@ -72,24 +72,6 @@ def _outwards(p: Floats, q: Floats, n: Floats, out: Floats) -> None:
         along[i] = q[i] - p[i]
     crossed(along, n, out)
     normalized(out)
-
-
-@compiled
-def _cut(polygon: Rows3, count: int, out: Floats, bound: float, result: Rows3) -> int:
-    """A polygon without what is beyond the bound (Sutherland and Hodgman); the number of its corners."""
-    kept, most = 0, len(result)
-    for k in range(count):
-        following = k + 1 if k + 1 < count else 0
-        here, there = dot(out, polygon[k]) - bound, dot(out, polygon[following]) - bound
-        if here <= 0.0 and kept < most:
-            result[kept] = polygon[k]
-            kept += 1
-        if (here < 0.0 < there or there < 0.0 < here) and kept < most:
-            share = here / (here - there)
-            for i in range(3):
-                result[kept, i] = polygon[k, i] + share * (polygon[following, i] - polygon[k, i])
-            kept += 1
-    return kept
 
 
 @compiled

@@ -136,3 +136,21 @@ def crossed(a: Floats, b: Floats, result: Floats) -> None:
     result[0] = a[1] * b[2] - a[2] * b[1]
     result[1] = a[2] * b[0] - a[0] * b[2]
     result[2] = a[0] * b[1] - a[1] * b[0]
+
+
+@compiled
+def cut_polygon(polygon: Rows3, count: int, out: Floats, bound: float, result: Rows3) -> int:
+    """A polygon without what is beyond the bound along ``out`` (Sutherland and Hodgman); the number of its corners."""
+    kept, most = 0, len(result)
+    for k in range(count):
+        following = k + 1 if k + 1 < count else 0
+        here, there = dot(out, polygon[k]) - bound, dot(out, polygon[following]) - bound
+        if here <= 0.0 and kept < most:
+            result[kept] = polygon[k]
+            kept += 1
+        if (here < 0.0 < there or there < 0.0 < here) and kept < most:
+            share = here / (here - there)
+            for i in range(3):
+                result[kept, i] = polygon[k, i] + share * (polygon[following, i] - polygon[k, i])
+            kept += 1
+    return kept

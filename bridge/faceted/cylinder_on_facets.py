@@ -17,9 +17,9 @@ from bridge.curved.solid import Solid, distance_from, lowest, rim_axes, rim_end,
 from bridge.faceted.cylinder_on_edges import edge_on_cylinder, touched_by
 from bridge.faceted.facet_corners import AROUND, Rim, around, carries, goes_on
 from bridge.faceted.facet_search import NONE, Near, corners_of, is_below, next_facet
-from bridge.faceted.facet_sides import beside, is_over, knows, normal_of
+from bridge.faceted.facet_sides import beside, knows, normal_of, put_over
 from bridge.faceted.facets import Facets
-from bridge.faceted.fewest_points import MANY, keep_fewest, put_nearest
+from bridge.faceted.fewest_points import MANY, keep_fewest
 from bridge.faceted.shared_sides import BORDER
 from recursive_dyn.codegen.compiled import Floats, compiled
 
@@ -74,10 +74,7 @@ def _on_face(solid: Solid, corners: Rows3, m: Floats, margin: float, deep: float
             normalized(n)
             gap = (dot(m, x) - dot(m, corners[0])) / dot(m, n)
             if -deep < gap < margin:
-                for i in range(3):
-                    x[i] -= gap * n[i]
-                if is_over(corners, x):
-                    put_nearest(many, x, n, gap)
+                put_over(corners, x, n, gap, gap, many)
 
 
 @compiled

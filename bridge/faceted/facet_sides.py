@@ -6,10 +6,11 @@ import math
 
 import numpy as np
 
-from bridge.curved.manifold_points import Rows3, crossed, dot, normalized
+from bridge.curved.manifold_points import Found, Rows3, crossed, dot, normalized
 from bridge.curved.solid import Solid
 from bridge.faceted.facet_search import corners_of
 from bridge.faceted.facets import Facets
+from bridge.faceted.fewest_points import put_nearest
 from bridge.faceted.shared_sides import BORDER
 from recursive_dyn.codegen.compiled import Floats, compiled
 
@@ -130,3 +131,12 @@ def is_over(corners: Rows3, x: Floats) -> bool:
         if dot(inward, x) - dot(inward, corners[c]) < -_WITHIN:
             return False
     return True
+
+
+@compiled
+def put_over(corners: Rows3, x: Floats, n: Floats, height: float, gap: float, many: Found) -> None:
+    """Move a point by a height against n, onto a triangle's plane, and tell it with a gap if it is over that."""
+    for i in range(3):
+        x[i] -= height * n[i]
+    if is_over(corners, x):
+        put_nearest(many, x, n, gap)

@@ -18,7 +18,7 @@ from bridge.curved.rounded_curves import Curve
 from bridge.curved.solid import Solid
 from bridge.faceted.ball_on_facets import is_least
 from bridge.faceted.facet_search import NONE, Near, corners_of, is_below, next_facet
-from bridge.faceted.facet_sides import beside, is_over, knows, leading_in, normal_of
+from bridge.faceted.facet_sides import beside, knows, leading_in, normal_of, put_over
 from bridge.faceted.facets import Facets
 from bridge.faceted.fewest_points import MANY, keep_fewest, put_nearest
 from bridge.faceted.shared_sides import BORDER
@@ -82,10 +82,7 @@ def _on_face(
         height = side * (dot(m, x) - dot(m, corners[0])) / (side * dot(m, n))
         gap = height - torus.size[1]
         if -deep < gap < margin:
-            for i in range(3):
-                x[i] -= height * n[i]
-            if is_over(corners, x):
-                put_nearest(many, x, n, gap)
+            put_over(corners, x, n, height, gap, many)
 
 
 @compiled

@@ -23,7 +23,7 @@ from recursive_dyn.contact.islands.islands import Partition, member, solve_one
 from recursive_dyn.contact.islands.passivity import Impulses, Lent, gain, share_of
 from recursive_dyn.contact.problem import ELSEWHERE, ImpulseProblem, is_short
 from recursive_dyn.contact.rows.jointed_trees import JointedTrees, is_jointed
-from recursive_dyn.contact.rows.lasting import dot, fallen, floats, lone_of, row, tree_of
+from recursive_dyn.contact.rows.lasting import dot, fallen, floats, has_limbs, lone_of, row, tree_of
 from recursive_dyn.contact.rows.pushes import moved_by
 from recursive_dyn.contact.rows.scalar_rows import directed
 from recursive_dyn.contact.rows.spins import spin_of
@@ -107,10 +107,8 @@ def _is_known(problem: ImpulseProblem, it: Island, trees: JointedTrees) -> bool:
         for side in range(2):
             k = tree_of(problem, c, side)
             moving += 1 if k >= 0 else 0
-            if k >= len(problem.lone.masses):
-                group = problem.layout.link_groups[problem.lone.links[k]]
-                floating = floating or not trees.hangs[group]
-            if k == ELSEWHERE or (k >= len(problem.lone.masses) and floats(problem, k) and not trees.known[group]):
+            floating = floating or has_limbs(problem, k)
+            if k == ELSEWHERE or (has_limbs(problem, k) and not is_jointed(problem, trees, k)):
                 return False
         meet = meet or moving == 2
     return meet or not floating

@@ -12,10 +12,11 @@ from scene import Body, Scene, joints, shapes
 
 MAJOR, MINOR = 0.1, 0.015
 AROUND = np.linspace(0.0, 2.0 * math.pi, 240, endpoint=False)
+HERE = np.eye(4)
 UPRIGHT, TURNED = (math.pi / 2, 0.0, 0.0), (math.pi / 2, 0.0, math.pi / 2)
 
 
-def ring(material: rd.Material, at: np.ndarray = np.eye(4)) -> shapes.Torus:  # noqa: B008
+def ring(material: rd.Material, at: np.ndarray = HERE) -> shapes.Torus:
     return shapes.Torus(MAJOR, MINOR, at=at, material=material)
 
 

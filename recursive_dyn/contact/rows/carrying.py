@@ -15,7 +15,17 @@ import numpy as np
 from recursive_dyn.codegen.compiled import Floats, Integers, compiled
 from recursive_dyn.contact.blocks import Island, add_impulse
 from recursive_dyn.contact.problem import JUMPED, ImpulseProblem
-from recursive_dyn.contact.rows.lasting import LASTING, any_hang, floats, known_of, pressed_by, row, tree_of, turned
+from recursive_dyn.contact.rows.lasting import (
+    LASTING,
+    any_hang,
+    floats,
+    has_limbs,
+    known_of,
+    pressed_by,
+    row,
+    tree_of,
+    turned,
+)
 from recursive_dyn.contact.rows.sustaining import HALF
 
 NONE, LASTS, BREAKS = range(3)  # of a tree: it carries nothing, by contacts that last, by others too
@@ -39,7 +49,7 @@ def carriers(problem: ImpulseProblem, whole: Island, root: Floats, found: Intege
             if k < 0 or floats(problem, k) or not pressed_by(earlier, i):
                 continue
             lasts = same[c] == i and known_of(earlier, i) == LASTING and problem.contacts.gliding[c] == 0
-            alone = floats(problem, other) and other < len(problem.lone.inertias)
+            alone = floats(problem, other) and not has_limbs(problem, other)
             group = layout.link_groups[problem.lone.links[k]]
             result[group] = max(result[group], LASTS if lasts and alone else BREAKS)
     for i in range(len(met)):

@@ -61,6 +61,12 @@ def floats(problem: ImpulseProblem, k: int) -> bool:
 
 
 @compiled
+def has_limbs(problem: ImpulseProblem, k: int) -> bool:
+    """Whether a number is that of a body of a tree that floats, and has others."""
+    return k >= len(problem.lone.inertias) and floats(problem, k)
+
+
+@compiled
 def any_hang(problem: ImpulseProblem) -> bool:
     """Whether any body is known that hangs on the world: those are the last ones."""
     home = problem.lone.home

@@ -21,7 +21,7 @@ from recursive_dyn.contact.blocks import ContactRows, Island, add_impulse, add_s
 from recursive_dyn.contact.layout import Layout
 from recursive_dyn.contact.problem import JUMPED, ImpulseProblem
 from recursive_dyn.contact.rows.balance import owed_after, settling_share
-from recursive_dyn.contact.rows.lasting import floats, tree_of
+from recursive_dyn.contact.rows.lasting import floats, has_limbs, tree_of
 from recursive_dyn.contact.rows.responses import whitened
 from recursive_dyn.contact.rows.scalar_rows import is_cone
 from recursive_dyn.contact.rows.warm_start import to_world_axes
@@ -103,7 +103,7 @@ def owed_halves(
         i = found[c]
         for side in range(2 if i >= 0 else 0):
             k, tree, share = tree_of(problem, c, side), -1, np.nan
-            if k >= len(lone.inertias) and floats(problem, k):
+            if has_limbs(problem, k):
                 tree, share = lone.home[k], halves[problem.layout.link_groups[lone.links[k]]]
             if np.isnan(share):
                 continue

@@ -25,7 +25,7 @@ from recursive_dyn.contact.rows.lasting import (
     LASTING,
     any_hang,
     at_center,
-    floats,
+    has_limbs,
     known_of,
     length,
     lone_of,
@@ -83,13 +83,8 @@ def corrected(
 @compiled
 def _is_of_limbs(problem: ImpulseProblem, c: int) -> bool:
     """Whether a side of a contact is of a tree that floats, and has halves of impulses: none either where they jump."""
-    found = False
-    if problem.options.position_share != HALF:
-        return found
-    for side in range(2):
-        k = tree_of(problem, c, side)
-        found = found or (k >= len(problem.lone.masses) and floats(problem, k))
-    return found
+    halves = problem.options.position_share == HALF
+    return halves and (has_limbs(problem, tree_of(problem, c, 0)) or has_limbs(problem, tree_of(problem, c, 1)))
 
 
 @compiled
